@@ -1,0 +1,3 @@
+"""mlxtpl: layered Jinja templates and validated values for Kubernetes training jobs."""
+
+__version__ = "0.1.0"

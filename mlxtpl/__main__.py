@@ -1,0 +1,5 @@
+"""`python -m mlxtpl`."""
+
+from mlxtpl.cli import entry_point
+
+entry_point()

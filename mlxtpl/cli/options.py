@@ -1,0 +1,53 @@
+"""Options that several commands share: values files, `--set` and its kin, packages and layers."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from mlxtpl.errors import Source
+from mlxtpl.values import read_values
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+# In the order in which they are applied, which is Helm's.
+_SETS = {
+    "set-json": ("KEY=JSON", "Set a value from JSON; a map merges."),
+    "set": ("KEY=VALUE", "Set a value: a.b=c, list[0]=x, key={x,y}, key=null; several with commas."),
+    "set-string": ("KEY=VALUE", "Set a value as text."),
+    "set-file": ("KEY=PATH", "Set a value to the text of a file."),
+}
+
+
+def values_options(function: _F) -> _F:
+    """`-f`, `--set*`, `--package` and `--layer`."""
+    for decorate in (
+        click.option("--layer", "layers", metavar="DIR", multiple=True, help="A further layer directory."),
+        click.option("--package", metavar="DIR", help="A package other than the values' own."),
+        *(click.option(f"--{name}", metavar=form, multiple=True, help=text) for name, (form, text) in _SETS.items()),
+        click.option("-f", "--values", "files", metavar="FILE", multiple=True, help="A values file to merge over PATH."),
+    ):
+        function = decorate(function)
+    return function
+
+
+def values_arguments(path: str, options: dict[str, Any]) -> dict[str, Any]:
+    """What the library takes, from PATH and the options above.
+
+    Returns:
+        keyword arguments of `pipeline.render` and `values.load_values`.
+
+    Raises:
+        YamlError: a values file cannot be read.
+    """
+    package = options["package"]
+    files: list[Source] = [read_values(each, sys.stdin.buffer.read) for each in (path, *options["files"])]
+    return {
+        "files": files,
+        "sets": [(name, text) for name in _SETS for text in options[name.replace("-", "_")]],
+        "package_path": None if package is None else Path(package),
+        "layer_paths": [Path(each) for each in options["layers"]],
+    }

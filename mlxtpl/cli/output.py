@@ -1,0 +1,46 @@
+"""How results and problems reach the terminal: stdout all or nothing, stderr everything else."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from mlxtpl.errors import MlxtplError, format_problem
+
+_RED, _YELLOW, _BLUE, _BOLD, _RESET = "\033[31m", "\033[33m", "\033[34m", "\033[1m", "\033[0m"
+
+
+def show_error(error: MlxtplError) -> None:
+    """Print every problem of an error to stderr, coloured on a terminal."""
+    coloured = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    texts = [format_problem(problem, error.stage) for problem in error.problems]
+    if coloured:
+        texts = [_colour(text) for text in texts]
+    print("\n\n".join(texts), file=sys.stderr)
+    if len(texts) > 1:
+        print(f"\n{len(texts)} problems", file=sys.stderr)
+
+
+def write(text: str) -> None:
+    """Write a result to stdout, as UTF-8 whatever the locale says."""
+    sys.stdout.flush()
+    stream = getattr(sys.stdout, "buffer", None)
+    if stream is None:
+        sys.stdout.write(text)
+    else:
+        stream.write(text.encode("utf-8"))
+        stream.flush()
+
+
+def _colour(text: str) -> str:
+    lines = text.split("\n")
+    level, _, rest = lines[0].partition(":")
+    lines[0] = f"{_BOLD}{_RED if level == 'error' else _YELLOW}{level}{_RESET}{_BOLD}:{rest}{_RESET}"
+    for number, line in enumerate(lines[1:], 1):
+        bare = line.strip()
+        if set(bare.split("|")[-1].strip()) == {"^"}:
+            lines[number] = line.replace("^", f"{_RED}^", 1) + _RESET
+        elif bare.startswith(("-->", "hint:")):
+            word = bare.split(" ")[0]
+            lines[number] = line.replace(word, f"{_BLUE}{word}{_RESET}", 1)
+    return "\n".join(lines)

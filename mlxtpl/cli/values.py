@@ -1,0 +1,47 @@
+"""`mlxtpl values [PATH]`: every key with type, default and documentation, or the merged values of a file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from mlxtpl.cli.options import values_arguments, values_options
+from mlxtpl.cli.output import write
+
+
+@click.command("values")
+@click.argument("path", metavar="[PATH]", required=False)
+@values_options
+@click.option("--schema", is_flag=True, help="Print a JSON Schema (2020-12) for editors.")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "yaml", "json", "markdown"]), help="The form of the output."
+)
+def command(path: str | None, form: str | None, *, schema: bool, **options: Any) -> None:
+    """List every values key with its type, default and documentation; with PATH, show the merged values of a file."""
+    import json
+    from pathlib import Path
+
+    from mlxtpl import reference
+    from mlxtpl.values import load_values
+    from mlxtpl.yamldump import dump_tree
+
+    if path is not None:
+        if schema or form in ("text", "markdown"):
+            raise click.UsageError("with a PATH the form is yaml or json, and there is no --schema")
+        merged = reference.merged_values(load_values(**values_arguments(path, options)))
+        write(json.dumps(merged, indent=2, ensure_ascii=False) + "\n" if form == "json" else dump_tree(merged))
+        return
+    package = reference.load(options["package"] and Path(options["package"]), [Path(p) for p in options["layers"]])
+    if schema:
+        write(json.dumps(reference.json_schema(package), indent=2, ensure_ascii=False) + "\n")
+    elif form == "json":
+        write(json.dumps(reference.key_list(package), indent=2, ensure_ascii=False) + "\n")
+    elif form == "yaml":
+        raise click.UsageError("without a PATH the form is text, json or markdown")
+    elif form == "markdown":
+        write(reference.markdown(package))
+    else:
+        import shutil
+
+        write(reference.text(package, shutil.get_terminal_size((100, 24)).columns))

@@ -1,0 +1,40 @@
+"""The flow from values files to a checked manifest, one arrow after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from mlxtpl.errors import LintError, Source
+from mlxtpl.layers import render_layers
+from mlxtpl.linter import lint
+from mlxtpl.manifest import Manifest
+from mlxtpl.values import Packages, load_values
+
+
+def render(
+    files: Sequence[Source],
+    sets: Sequence[tuple[str, str]] = (),
+    *,
+    package_path: Path | None = None,
+    layer_paths: Sequence[Path] = (),
+    packages: Packages | None = None,
+) -> Manifest:
+    """Render values files, merged left to right, to a manifest.
+
+    Args:
+        files: the values files, read.
+        sets: `(option, text)` pairs, such as `("set", "resources.gpus=8")`.
+        package_path: a package other than the values' own.
+        layer_paths: further layers.
+        packages: a dict that keeps loaded packages for the next call.
+
+    Raises:
+        MlxtplError: the error of the arrow that found the input wrong.
+    """
+    values = load_values(files, sets, package_path=package_path, layer_paths=layer_paths, packages=packages)
+    manifest = render_layers(values)
+    problems = [each for each in lint(manifest) if each.level == "error"]
+    if problems:
+        raise LintError([each._replace(notes=(*each.notes, ("from", values.name))) for each in problems])
+    return manifest

@@ -1,0 +1,41 @@
+"""Rules: what the platform, Kubernetes and the operator refuse or break on. A module is a rule.
+
+A rule has an ID that names the fault, a LEVEL, a docstring (Why, Bad, Good: it is the user's documentation) and
+`check(manifest)`. The order here is the order of the messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from mlxtpl.errors import Problem
+from mlxtpl.manifest import Manifest
+from mlxtpl.rules import (
+    derived_name_too_long,
+    duplicate_object,
+    missing_training_container,
+    two_nproc_fields,
+    undeclared_volume,
+    workers_without_rendezvous,
+)
+
+
+class Rule(Protocol):
+    """What a rule module has; mypy rejects a module that lacks one of these."""
+
+    ID: str
+    LEVEL: str
+
+    def check(self, manifest: Manifest) -> Iterator[Problem]:
+        """Yield a problem for each fault; the linter stamps rule and level."""
+
+
+RULES: tuple[Rule, ...] = (
+    duplicate_object,
+    missing_training_container,
+    workers_without_rendezvous,
+    two_nproc_fields,
+    derived_name_too_long,
+    undeclared_volume,
+)

@@ -1,0 +1,372 @@
+"""Values files and `--set` → Values: merged nodes that keep spelling and place, and plain data typed by the schema."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mlxtpl import assignments, package, schema, yamldump, yamlio
+from mlxtpl.assignments import Assignment
+from mlxtpl.errors import MlxtplError, PackageError, Place, Problem, Source, ValuesError
+from mlxtpl.package import Layer, Package
+from mlxtpl.yamlio import Node
+
+MAX_FILES_BYTES = 1024 * 1024  # a ConfigMap holds no more (Kubernetes: MaxSecretSize, shared by ConfigMaps)
+_MAX_EXTENDS = 50
+
+
+class Values(NamedTuple):
+    """What the layers render.
+
+    Attributes:
+        tree: plain data; every declared key is there, None when absent; switches are maps or None.
+        nodes: the merged nodes, for places.
+        package: the package with the user's own layers.
+        layers: the layers that are on, in order.
+        name: the values file as messages call it.
+    """
+
+    tree: dict[str, Any]
+    nodes: yamlio.Mapping
+    package: Package
+    layers: tuple[Layer, ...]
+    name: str
+
+    def locate(self, path: Sequence[Any]) -> Place | None:
+        """Where a value was written; None for one that nobody wrote."""
+        node, whole = schema.locate(self.nodes, path)
+        return node.place if whole and node is not None else None
+
+
+Packages = dict[tuple[Path, ...], Package]
+
+
+def load_values(
+    files: Sequence[Source],
+    sets: Sequence[tuple[str, str]] = (),
+    *,
+    package_path: Path | None = None,
+    layer_paths: Sequence[Path] = (),
+    packages: Packages | None = None,
+) -> Values:
+    """Merge, type and validate: layers' defaults < extends… < files left to right < sets.
+
+    Args:
+        files: the values files, read.
+        sets: `(option, text)`, such as `("set", "resources.gpus=8")`, in the order of the command line.
+        package_path: a package that wins over the values' own `package`.
+        layer_paths: further layers, after the values' own `layers`.
+        packages: loaded packages, for many calls in one process; it is filled.
+
+    Raises:
+        YamlError, ValuesError, PackageError: with every problem that was found.
+    """
+    nodes, problems = _merge_files(files)
+    counts: dict[str, int] = {}
+    for option, text in sets:
+        counts[option] = counts.get(option, 0) + 1
+        try:
+            for assignment in assignments.parse(option, text, counts[option]):
+                nodes = _assign(nodes, assignment)
+        except MlxtplError as error:
+            problems += error.problems
+    if problems:
+        raise ValuesError(problems)
+    loaded = _load_packages(nodes, package_path, layer_paths, {} if packages is None else packages)
+    nodes, on = _with_defaults(nodes, loaded)
+    tree = {key: schema.typed(node, loaded.keys.get(key, {})) for key, (_, node) in nodes.items.items()}
+    # A fault inside a map can be reported by several rules of one place; the first says it best.
+    found: dict[tuple[Any, ...], Problem] = {}
+    for fault in schema.validate(tree, loaded.validator):
+        found.setdefault(fault[0], schema.problem_of(fault, nodes, loaded.keys, loaded.schema_nodes))
+    if found:
+        raise ValuesError(_named(sorted(found.values(), key=_by_place), files[0].name))
+    tree = schema.complete(tree, {"schema": loaded.keys})
+    for layer in loaded.layers:
+        if _is_switch(layer):
+            tree[layer.name] = tree[layer.name] or None if layer.name in on else None
+    if tree.get("files"):
+        tree["files"] = _read_files(tree["files"], nodes)
+    layers = tuple(layer for layer in loaded.layers if not _is_switch(layer) or layer.name in on)
+    return Values(tree, nodes, loaded, layers, files[0].name)
+
+
+def read_values(path: str, stdin: Callable[[], bytes] | None = None) -> Source:
+    """Read a values file; `-` is standard input.
+
+    Raises:
+        YamlError: it cannot be read.
+    """
+    if path == "-" and stdin is not None:
+        return yamlio.decode(stdin(), "<stdin>")
+    return yamlio.read_source(Path(path))._replace(directory=str(Path(path).parent))
+
+
+# --- files -------------------------------------------------------------------------------------
+
+
+def _merge_files(files: Sequence[Source]) -> tuple[yamlio.Mapping, list[Problem]]:
+    merged: yamlio.Mapping | None = None
+    problems: list[Problem] = []
+    for source in files:
+        try:
+            node = _load_extended(source, ())
+            merged = node if merged is None else merge_nodes(merged, node)
+        except MlxtplError as error:
+            problems += error.problems
+    return merged or yamlio.Mapping({}, files[0], 1, 1), problems
+
+
+def _load_extended(source: Source, chain: tuple[tuple[Path, str], ...]) -> yamlio.Mapping:
+    """One file merged over what it extends; `chain` is the files on the way here."""
+    node = _load_file(source)
+    if "extends" not in node.items:
+        return node
+    key, parents = node.items["extends"]
+    items = {name: item for name, item in node.items.items() if name != "extends"}
+    rest = yamlio.Mapping(items, node.source, node.line, node.column)
+    merged: yamlio.Mapping | None = None
+    problems: list[Problem] = []
+    here = Path(source.directory) / Path(source.name).name
+    chain = (*chain, (here.resolve(), source.name))
+    for parent in parents.items if isinstance(parents, yamlio.Sequence) else [parents]:
+        if yamlio.is_null(parent):
+            continue
+        if not isinstance(parent, yamlio.Scalar) or not parent.text:
+            problems.append(Problem("must be the path of a values file", "extends", parent.place))
+            continue
+        path = Path(source.directory, parent.text)
+        names = [each for each, _ in chain]
+        if path.resolve() in names:
+            cycle = [name for _, name in chain[names.index(path.resolve()) :]]
+            shown = " -> ".join([*cycle, cycle[0]])
+            problems.append(Problem(f"the files extend each other in a cycle: {shown}", "extends", parent.place))
+            continue
+        if len(chain) > _MAX_EXTENDS:
+            problems.append(Problem(f"more than {_MAX_EXTENDS} files deep", "extends", key.place))
+            continue
+        try:
+            read = yamlio.read_source(path)._replace(directory=str(path.parent))
+        except MlxtplError as error:
+            for problem in error.problems:
+                hint = problem.hint or "a path is relative to the file that writes it"
+                problems.append(problem._replace(place=parent.place, hint=hint))
+            continue
+        try:
+            loaded = _load_extended(read, chain)
+            merged = loaded if merged is None else merge_nodes(merged, loaded)
+        except MlxtplError as error:
+            problems += error.problems
+    if problems:
+        raise ValuesError(problems)
+    return rest if merged is None else merge_nodes(merged, rest)
+
+
+def _load_file(source: Source) -> yamlio.Mapping:
+    node = yamlio.load_one(source)
+    if node is None:
+        raise ValuesError(Problem("the file is empty", source.name, hint="a values file needs at least name and image"))
+    if not isinstance(node, yamlio.Mapping):
+        message = f"a values file must be a map, found {schema.found_words(node)}"
+        raise ValuesError(Problem(message, source.name, node.place, hint="write key: value lines"))
+    if "apiVersion" in node.items and "kind" in node.items:
+        raise ValuesError(
+            Problem(
+                "this is a manifest (it has apiVersion and kind), not a values file",
+                source.name,
+                node.items["kind"][0].place,
+                hint="a values file has keys such as name, image, command; `mlxtpl values` lists them",
+            )
+        )
+    return node
+
+
+def merge_nodes(base: Node, over: Node, path: tuple[str, ...] = ()) -> Any:
+    """Merge one values tree over another: maps deeply, scalars and lists are replaced.
+
+    null replaces (and so removes) what was there; `true` over a map is `{}` over it and leaves the map.
+
+    Raises:
+        ValuesError: a map over a list or the reverse, naming both places.
+    """
+    if isinstance(base, yamlio.Mapping) and isinstance(over, yamlio.Mapping):
+        items = dict(base.items)
+        problems: list[Problem] = []
+        for key, (key_node, node) in over.items.items():
+            old = items.get(key)
+            try:
+                items[key] = (key_node, node if old is None else merge_nodes(old[1], node, (*path, key)))
+            except ValuesError as error:
+                problems += error.problems
+        if problems:
+            raise ValuesError(problems)
+        return yamlio.Mapping(items, over.source, over.line, over.column)
+    if isinstance(base, yamlio.Mapping) and isinstance(over, yamlio.Scalar) and over.plain and over.text == "true":
+        return base
+    if {type(base), type(over)} == {yamlio.Mapping, yamlio.Sequence}:
+        new, old_words = schema.found_words(over), schema.found_words(base)
+        raise ValuesError(
+            Problem(
+                f"{new} cannot replace {old_words}",
+                schema.dotted(path),
+                over.place,
+                ((old_words, str(base.place)),),
+                "write both in the same form, or set it to null in a file between the two",
+            )
+        )
+    return over
+
+
+def _assign(nodes: yamlio.Mapping, assignment: Assignment) -> yamlio.Mapping:
+    """A `--set`: a map from --set-json merges, everything else replaces."""
+    if isinstance(assignment.node, yamlio.Mapping):
+        old, whole = schema.locate(nodes, assignment.path)
+        if whole and old is not None:
+            path = tuple(str(step) for step in assignment.path)
+            assignment = assignment._replace(node=merge_nodes(old, assignment.node, path))
+    return assignments.assign(nodes, assignment)
+
+
+# --- packages, defaults, types -----------------------------------------------------------------
+
+
+def _load_packages(
+    nodes: yamlio.Mapping, package_path: Path | None, layer_paths: Sequence[Path], packages: Packages
+) -> Package:
+    chosen = nodes.items["package"][1] if "package" in nodes.items else None
+    listed = nodes.items["layers"][1] if "layers" in nodes.items else None
+    wanted = listed.items if isinstance(listed, yamlio.Sequence) else []
+    # A value of a wrong type is left for validation, which says what is wrong with it.
+    named = {
+        Path(node.source.directory, node.text): node.place
+        for node in (chosen, *wanted)
+        if isinstance(node, yamlio.Scalar) and node.text and not yamlio.is_null(node)
+    }
+    own = [path for path in named if not isinstance(chosen, yamlio.Scalar) or named[path] != chosen.place]
+    base = package_path or next((path for path in named if path not in own), None)
+    layers = [*own, *layer_paths]
+    key = (base or Path(), *layers)
+    if key in packages:
+        return packages[key]
+    problems: list[Problem] = []
+    loaded = None
+    extra = []
+    for path in (base, *layers):
+        try:
+            if path is None or path is base:
+                loaded = package.load_package(path or package.data_path("templates"), str(path or "templates"))
+            else:
+                extra.append(package.load_layer(path))
+        except MlxtplError as error:
+            # The place in the values file says who asked for a directory that is not there.
+            asked = None if path is None else named.get(path)
+            problems += [each if each.place else each._replace(place=asked) for each in error.problems]
+    if problems or loaded is None:
+        raise PackageError(problems)
+    packages[key] = package.assemble(loaded, tuple(extra))
+    return packages[key]
+
+
+def _is_switch(layer: Layer) -> bool:
+    return layer.name in layer.keys
+
+
+def _with_defaults(nodes: yamlio.Mapping, loaded: Package) -> tuple[yamlio.Mapping, frozenset[str]]:
+    """Merge the layers' defaults under the values; those below a layer's own switch only when it is on."""
+    merged: yamlio.Mapping = yamlio.Mapping({}, nodes.source, 1, 1)
+    on = set()
+    for layer in loaded.layers:
+        value = nodes.items.get(layer.name)
+        if _is_switch(layer) and value is not None and not _is_off(value[1]):
+            on.add(layer.name)
+    for layer in loaded.layers:
+        if layer.defaults is None:
+            continue
+        items = {
+            key: item
+            for key, item in layer.defaults.items.items()
+            if key != layer.name or not _is_switch(layer) or layer.name in on
+        }
+        merged = merge_nodes(merged, yamlio.Mapping(items, layer.defaults.source, 1, 1))
+    return merge_nodes(merged, nodes), frozenset(on)
+
+
+def _is_off(node: Node) -> bool:
+    return yamlio.is_null(node) or (isinstance(node, yamlio.Scalar) and node.plain and node.text == "false")
+
+
+def _by_place(problem: Problem) -> tuple[str, int, int]:
+    place = problem.place
+    return ("", 0, 0) if place is None else (place.source.name, place.line, place.column)
+
+
+def _named(problems: list[Problem], name: str) -> list[Problem]:
+    """A problem without a place names the file instead."""
+    return [p if p.place else p._replace(notes=(("file", name), *p.notes)) for p in problems]
+
+
+# --- files: {path: {from|text|json|yaml}} ------------------------------------------------------
+
+
+def _read_files(files: Mapping[str, Any], nodes: yamlio.Mapping) -> dict[str, Any]:
+    """Each file as `{key, text}` or, for bytes that are no UTF-8 text, `{key, base64}`.
+
+    The key in the ConfigMap is the path with every character that a key cannot have replaced by "_".
+    """
+    read: dict[str, Any] = {}
+    problems: list[Problem] = []
+    keys: dict[str, str] = {}
+    size = 0
+    for path, entry in files.items():
+        if entry is None:
+            continue
+        node, _ = schema.locate(nodes, ("files", path))
+        place = None if node is None else node.place
+        where = schema.dotted(("files", path))
+        key = re.sub(r"[^-._a-zA-Z0-9]", "_", path.lstrip("/"))
+        if key in ("", ".", "..") or len(key) > 253:
+            problems.append(Problem("this path gives no valid key of a ConfigMap", where, place))
+            continue
+        if key in keys:
+            problems.append(Problem(f'gives the same ConfigMap key "{key}" as {keys[key]}', where, place))
+            continue
+        keys[key] = path
+        try:
+            content = _content(entry, path, nodes)
+        except MlxtplError as error:
+            problems += [each._replace(where=where) for each in error.problems]
+            continue
+        try:
+            read[path] = {"key": key, "text": content.decode("utf-8"), "base64": None}
+        except UnicodeDecodeError:
+            read[path] = {"key": key, "text": None, "base64": base64.b64encode(content).decode()}
+        size += len(content)
+    if size > MAX_FILES_BYTES:
+        hint = "put large files on a volume or into the image"
+        problems.append(Problem(f"{size} bytes are more than a ConfigMap holds ({MAX_FILES_BYTES})", "files", hint=hint))
+    if problems:
+        raise ValuesError(problems)
+    return read
+
+
+def _content(entry: Mapping[str, Any], path: str, nodes: yamlio.Mapping) -> bytes:
+    if entry.get("text") is not None:
+        return str(entry["text"]).encode("utf-8", "surrogatepass")
+    if entry.get("json") is not None:
+        return (json.dumps(entry["json"], indent=2, ensure_ascii=False) + "\n").encode("utf-8", "surrogatepass")
+    if entry.get("yaml") is not None:
+        return yamldump.dump_tree(entry["yaml"]).encode()
+    node, _ = schema.locate(nodes, ("files", path, "from"))
+    assert isinstance(node, yamlio.Scalar)
+    file = Path(node.source.directory, node.text)
+    try:
+        with file.open("rb") as stream:
+            return stream.read(MAX_FILES_BYTES + 1)
+    except OSError as error:
+        message = f"cannot read {file}: {(error.strerror or str(error)).lower()}"
+        hint = "a path is relative to the file that writes it"
+        raise ValuesError(Problem(message, "", node.place, hint=hint)) from None
