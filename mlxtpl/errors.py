@@ -6,7 +6,8 @@ MlxtplError
 ├── PackageError   a package or a layer cannot be loaded
 ├── LayerError     Values + package → Manifest
 ├── MergeError     two trees do not fit together
-└── LintError      the manifest breaks a rule
+├── LintError      the manifest breaks a rule
+└── OutputError    a result cannot be written
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ class Place(NamedTuple):
     length: int = 1
 
     def __str__(self) -> str:
-        return f"{self.source.name}:{self.line}:{self.column}"
+        # An option of the command line has one line only.
+        line = "" if self.source.name.startswith("--") else f":{self.line}"
+        return f"{self.source.name}{line}:{self.column}"
 
     def text(self) -> str:
         """The whole source line, without its line end; empty when the source has no such line."""
@@ -112,6 +115,12 @@ class LintError(MlxtplError):
     """The manifest breaks a rule of the platform or of the operator."""
 
     stage = "lint"
+
+
+class OutputError(MlxtplError):
+    """A result cannot be written."""
+
+    stage = "output"
 
 
 def format_problem(problem: Problem, stage: str = "") -> str:

@@ -246,7 +246,9 @@ _TYPE_WORDS = {
 def type_words(types: Iterable[str]) -> str:
     """The wanted types for a person: "true or false, or a map"."""
     words = [_TYPE_WORDS.get(each, each) for each in types]
-    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + ", or " + words[-1]
+    if len(words) > 1 and words[0] == "true or false":
+        words[:1] = ["true", "false"]
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]
 
 
 def found_words(node: Node | None) -> str:

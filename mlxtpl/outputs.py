@@ -1,0 +1,97 @@
+"""Rendered files in a directory: replaced atomically and only when they differ, or compared with what is there."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from mlxtpl.errors import OutputError, Problem
+
+_TEMPORARY = ".mlxtpl-"
+
+
+def write_file(directory: Path, name: str, text: str) -> bool:
+    """Replace one file of a directory by a rename, so that a reader sees the old text or the new one.
+
+    Returns:
+        whether the file was written; False when it had this very text, and its time stamp stays.
+
+    Raises:
+        OutputError: the disk is full, the directory is read-only …; the old file is still there.
+    """
+    data = text.encode("utf-8")
+    target = directory / name
+    temporary = directory / f"{_TEMPORARY}{os.getpid()}-{name}"
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            if target.read_bytes() == data:
+                return False
+        try:
+            with temporary.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(target)
+        finally:
+            # After the rename there is nothing to remove; after an error or ^C there may be.
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise OutputError(Problem(f"cannot write the file: {reason}", str(target))) from None
+    return True
+
+
+def make_directory(directory: Path) -> None:
+    """Make the directory of the output, and remove what a killed run left in it.
+
+    Raises:
+        OutputError: it cannot be made.
+    """
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for left in directory.glob(f"{_TEMPORARY}*"):
+            if not _alive(left.name.removeprefix(_TEMPORARY).split("-")[0]):
+                left.unlink(missing_ok=True)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise OutputError(Problem(f"cannot make the directory: {reason}", str(directory))) from None
+
+
+def differences(directory: Path, wanted: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Compare a directory with what would be written there.
+
+    Yields:
+        (file name, `missing`, `differs` or `no longer made`, a unified diff) for each difference, by name.
+
+    Raises:
+        OutputError: a file cannot be read.
+    """
+    there = {path.name for path in directory.glob("*.yaml")} if directory.is_dir() else set()
+    for name in sorted(there | set(wanted)):
+        path = directory / name
+        try:
+            old = path.read_text(encoding="utf-8", errors="replace", newline="") if path.exists() else ""
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise OutputError(Problem(f"cannot read the file: {reason}", str(path))) from None
+        new = wanted.get(name, "")
+        if name not in wanted:
+            yield name, "no longer made", ""
+        elif old != new or not path.exists():
+            lines = difflib.unified_diff(
+                old.splitlines(keepends=True), new.splitlines(keepends=True), str(path), f"{path} (rendered)"
+            )
+            yield name, "differs" if path.exists() else "missing", "".join(lines)
+
+
+def _alive(pid: str) -> bool:
+    try:
+        os.kill(int(pid), 0)
+    except (ValueError, OverflowError, ProcessLookupError):
+        return False
+    except OSError:
+        return True
+    return True

@@ -1,0 +1,3 @@
+#!/bin/sh
+# Not a template: {{ name }} and ${HOME} arrive as they are.
+exec python train.py "$@"

@@ -1,0 +1,10 @@
+"""Options of the test suite."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add --update, which rewrites the golden error texts; read the diff before you keep it."""
+    parser.addoption("--update", action="store_true", help="rewrite tests/cases/*/error.txt from what the command says")
