@@ -41,8 +41,8 @@ class Combination(NamedTuple):
     suffix: str
 
     def sets(self) -> list[tuple[str, str]]:
-        """The coordinates as `--set` assignments."""
-        return [("set", f"{key}={_escaped(value)}") for key, value in self.coordinates.items()]
+        """The coordinates as assignments."""
+        return [("matrix", f"{key}={_escaped(value)}") for key, value in self.coordinates.items()]
 
     def labels(self) -> dict[str, str]:
         """The coordinates as labels: characters that a label cannot have become "_"."""

@@ -1,0 +1,138 @@
+"""Many jobs in one call: several values files, directories of them, and the combinations of a matrix."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mlxtpl import sweep
+from mlxtpl.errors import LintError, MlxtplError, Problem, Source, ValuesError
+from mlxtpl.manifest import Manifest, object_id
+from mlxtpl.pipeline import render
+from mlxtpl.values import Packages, load_values
+
+
+class Rendered(NamedTuple):
+    """One job of many: its manifest, or the error that it ended in.
+
+    Attributes:
+        path: the values file.
+        file: the name of its output file.
+        coordinates: its place in the matrix; empty without one.
+    """
+
+    path: str
+    file: str
+    manifest: Manifest
+    error: MlxtplError | None = None
+    coordinates: Mapping[str, str] = {}
+
+
+def expand(paths: Sequence[str]) -> list[str]:
+    """Values files: a directory stands for all of its `*.yaml` and `*.yml` but partials (`_…`), by name.
+
+    Raises:
+        ValuesError: a directory has no values file, or two files would get the same output file.
+    """
+    found: list[str] = []
+    for path in paths:
+        if path == "-" or not Path(path).is_dir():
+            found.append(path)
+            continue
+        files = sorted(
+            each
+            for each in Path(path).iterdir()
+            if each.suffix in (".yaml", ".yml") and each.name[0] not in "_." and each.is_file()
+        )
+        if not files:
+            raise ValuesError(Problem("the directory has no values file", path, hint="partials (_*.yaml) do not count"))
+        found += [str(each) for each in files]
+    stems: dict[str, str] = {}
+    for path in found:
+        other = stems.setdefault(Path(path).stem, path)
+        if other is not path:
+            raise ValuesError(Problem(f"{other} and {path} would both become {Path(path).stem}.yaml", path))
+    return found
+
+
+def render_files(
+    paths: Sequence[str], read: Callable[[str], Source], more: Sequence[Source], arguments: Mapping[str, Any]
+) -> Iterator[Rendered]:
+    """Render each path by itself, with the same further files and options.
+
+    Args:
+        read: how a path is read.
+        more: files that are merged over each.
+        arguments: what `pipeline.render` takes beside files.
+
+    Yields:
+        a Rendered each, in order; an error does not end the others.
+    """
+    packages: Packages = {}
+    for path in paths:
+        file = f"{'stdin' if path == '-' else Path(path).stem}.yaml"
+        try:
+            yield Rendered(path, file, render([read(path), *more], packages=packages, **arguments))
+        except MlxtplError as error:
+            yield Rendered(path, file, [], error)
+
+
+def render_matrix(
+    files: Sequence[Source], matrix: sweep.Matrix, limit: int, arguments: Mapping[str, Any]
+) -> tuple[list[sweep.Combination], str, Iterator[Rendered]]:
+    """Render one job for each combination of a matrix.
+
+    Returns:
+        the combinations, the base name, and an iterator over the jobs.
+
+    Raises:
+        MlxtplError: the base values or the matrix are wrong.
+    """
+    packages: Packages = {}
+    base = load_values(files, packages=packages, **arguments)
+    name = str(base.tree["name"])
+    chosen = sweep.combinations(matrix, name, limit)
+
+    def jobs() -> Iterator[Rendered]:
+        for each in chosen:
+            labels = json.dumps(each.labels())
+            sets = [
+                *arguments["sets"],
+                *each.sets(),
+                ("matrix", f"name={name}{each.suffix}"),
+                ("set-json", f"labels={labels}"),
+                ("set-json", f"podLabels={labels}"),
+            ]
+            file = f"{name}{each.suffix}.yaml"
+            try:
+                manifest = render(files, packages=packages, **{**arguments, "sets": sets})
+                yield Rendered(files[0].name, file, manifest, None, each.coordinates)
+            except MlxtplError as error:
+                yield Rendered(files[0].name, file, [], error, each.coordinates)
+
+    return chosen, name, jobs()
+
+
+def one_stream(rendered: Sequence[Rendered]) -> Manifest:
+    """All objects of several jobs as one manifest.
+
+    Raises:
+        LintError: two of the jobs have an object of the same id.
+    """
+    owners: dict[tuple[str, str], str] = {}
+    problems = []
+    manifest: Manifest = []
+    for each in rendered:
+        for obj in each.manifest:
+            key = (str(obj["apiVersion"]), object_id(obj))
+            other = owners.setdefault(key, each.file)
+            if other == each.file:
+                manifest.append(obj)
+                continue
+            message = f"is rendered by {other} and by {each.file}"
+            problems.append(Problem(message, key[1], hint="give the jobs different names, or write files with -o DIR"))
+    if problems:
+        raise LintError(problems)
+    return manifest
