@@ -1,0 +1,428 @@
+"""The Jinja environment of layers: expressions print placeholders, names and filters are few, everything is bounded.
+
+Markup (autoescape is on) is how Jinja marks text that came out of a template: macros, caller(), set blocks. It passes
+through `finalize`; every other value becomes a placeholder, so no value can ever be YAML.
+"""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextvars import ContextVar
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from jinja2 import nodes
+from jinja2.runtime import LoopContext, Macro, StrictUndefined, Undefined
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from markupsafe import Markup
+
+from mlxtpl.filters import FILTERS
+
+OPEN, CLOSE = "\ue000", "\ue001"
+MAX_SOURCE = 1024 * 1024
+MAX_TEXT = 1024 * 1024  # one string that an expression builds
+MAX_OUTPUT = 2 * 1024 * 1024
+MAX_STEPS = 1_000_000  # loop rounds and macro calls of one render
+MAX_RANGE = 10_000
+MAX_NODES = 100_000  # of one value that is placed
+
+_LOOP = frozenset(("index", "index0", "revindex", "revindex0", "first", "last", "length", "depth", "depth0", "previtem",
+                   "nextitem", "cycle", "changed"))  # fmt: skip
+_FILTERS = ("abs", "batch", "capitalize", "count", "default", "d", "dictsort", "first", "float", "groupby", "int", "items",
+            "last", "length", "list", "lower", "map", "max", "min", "reject", "rejectattr", "reverse", "round", "select",
+            "selectattr", "slice", "sort", "string", "sum", "title", "trim", "unique", "upper")  # fmt: skip
+_TESTS = ("boolean", "defined", "divisibleby", "eq", "equalto", "==", "even", "false", "float", "ge", ">=", "gt", ">",
+          "greaterthan", "in", "integer", "iterable", "le", "<=", "lower", "lt", "<", "lessthan", "mapping", "ne", "!=",
+          "none", "number", "odd", "sequence", "string", "true", "undefined", "upper")  # fmt: skip
+_TEXT_MESSAGE = "text that a macro or set block made can only be printed, not joined, compared or filtered"
+
+
+class Render:
+    """What one render counts and collects: placed values, steps left."""
+
+    __slots__ = ("steps", "values")
+
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+        self.steps = MAX_STEPS
+
+    def step(self) -> None:
+        """Count one loop round or call."""
+        self.steps -= 1
+        if self.steps < 0:
+            raise TemplateFault(f"the template takes more than {MAX_STEPS} steps", "look for a loop in a loop")
+
+
+RENDER: ContextVar[Render] = ContextVar("render")
+
+
+class TemplateFault(Exception):
+    """Something that a template may not do; the place is added by whoever renders."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        self.hint = hint
+        super().__init__(message)
+
+
+def finalize(value: Any) -> Any:
+    """A value → its placeholder; template text stays."""
+    if isinstance(value, Markup):
+        return value
+    if isinstance(value, Undefined):
+        if not isinstance(value, _Absent):
+            str(value)  # StrictUndefined raises
+        value = None
+    values = RENDER.get().values
+    values.append(value)
+    return Markup(f"{OPEN}{len(values) - 1}{CLOSE}")
+
+
+class _Absent(StrictUndefined):
+    """`x if cond` without else: null."""
+
+    __slots__ = ()
+
+
+class LayerEnvironment(ImmutableSandboxedEnvironment):
+    """Reads templates below one root; see the module."""
+
+    intercepted_binops = frozenset(("+", "-", "*", "/", "//", "%", "**"))
+
+    def __init__(self, root: Path, shown: str) -> None:
+        super().__init__(
+            loader=_Loader(root, shown),
+            autoescape=True,
+            undefined=StrictUndefined,
+            finalize=jinja2.pass_context(_finalize),
+            auto_reload=False,
+            cache_size=-1,
+            keep_trailing_newline=True,
+        )
+        self.root, self.shown = root, shown
+        self.globals = {"range": _range}
+        self.filters = {name: _plain_only(self.filters[name]) for name in _FILTERS}
+        self.filters.update({name: _plain_only(function) for name, function in FILTERS.items()})
+        self.filters.update(join=_plain_only(_join), replace=_plain_only(_replace), tojson=_plain_only(_tojson))
+        self.tests = {name: self.tests[name] for name in _TESTS}
+        # Jinja's own `items` takes mappings only; None and other values get a clear message from it.
+
+    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
+        tree = super()._parse(source, name, filename)
+        for loop in tree.find_all(nodes.For):
+            loop.iter = _wrapped("counted", loop.iter)
+        for each in tree.find_all(nodes.Compare):
+            each.expr = _wrapped("comparable", each.expr)
+            for operand in each.ops:
+                operand.expr = _wrapped("comparable", operand.expr)
+        for concat in tree.find_all(nodes.Concat):
+            concat.nodes = [_wrapped("joinable", each) for each in concat.nodes]
+        for call in tree.find_all((nodes.Test,)):
+            call.node = _wrapped("tested", call.node) if call.name not in ("defined", "undefined") else call.node
+        tree.set_environment(self)
+        return tree
+
+    def counted(self, iterable: Any) -> Iterator[Any]:
+        """A loop's items, each a step."""
+        if isinstance(iterable, (str, int, float, bool)) or iterable is None:
+            kind = "null" if iterable is None else "text" if isinstance(iterable, str) else "a number"
+            raise TemplateFault(f"a loop needs a list or a map, found {kind}", "write `x or []` for a key that may be absent")
+        return _Counted(iterable)  # type: ignore[return-value]
+
+    def comparable(self, value: Any) -> Any:
+        """A value that may be compared; template text may not."""
+        if isinstance(value, Markup):
+            raise TemplateFault(_TEXT_MESSAGE)
+        return value
+
+    def joinable(self, value: Any) -> str:
+        """What `~` joins: the text of a scalar."""
+        return scalar_text(value)
+
+    def tested(self, value: Any) -> Any:
+        """A value that may be tested with `is`."""
+        if isinstance(value, Markup):
+            raise TemplateFault(_TEXT_MESSAGE)
+        return value
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        """`obj.attribute`: a key of a mapping, never an attribute of a value."""
+        if isinstance(obj, (LoopContext,)):
+            return getattr(obj, attribute) if attribute in _LOOP else self._missing(obj, attribute)
+        if isinstance(obj, jinja2.environment.TemplateModule):
+            found = getattr(obj, attribute, None)
+            return found if isinstance(found, Macro) else self._missing(obj, attribute)
+        return self.getitem(obj, attribute)
+
+    def getitem(self, obj: Any, argument: Any) -> Any:
+        """`obj[argument]`, and what `obj.argument` comes to."""
+        if obj is None:
+            return None
+        if isinstance(obj, Undefined):
+            str(obj)
+        if isinstance(obj, Mapping):
+            if argument in obj:
+                return obj[argument]
+            return self._missing(obj, argument)
+        if isinstance(obj, (list, tuple)) and isinstance(argument, (int, slice)) and not isinstance(argument, bool):
+            try:
+                return obj[argument]
+            except IndexError:
+                raise TemplateFault(f"the index [{argument}] is past the end of a list of {len(obj)}") from None
+        if isinstance(obj, str) and not isinstance(obj, Markup) and isinstance(argument, (int, slice)):
+            try:
+                return obj[argument]
+            except IndexError:
+                raise TemplateFault(f"the index [{argument}] is past the end of the text") from None
+        return self._missing(obj, argument)
+
+    def _missing(self, obj: Any, name: Any) -> Any:
+        import difflib
+
+        if isinstance(obj, Mapping):
+            near = difflib.get_close_matches(str(name), [str(key) for key in obj], 1, 0.6)
+            hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(map(str, obj)) or 'no keys'}"
+            raise TemplateFault(f'there is no key "{name}"', hint)
+        hint = "a dot reads the key of a map, never an attribute or method"
+        raise TemplateFault(f'{kind_of(obj)} has no key "{name}"', hint)
+
+    def call(self, context: Any, obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: D102
+        RENDER.get().step()
+        allowed = obj is _range or isinstance(obj, (Macro, LoopContext)) or getattr(obj, "__self__", None).__class__ in (
+            LayerEnvironment,
+            LoopContext,
+            jinja2.runtime.BlockReference,
+        )
+        if not allowed:
+            raise TemplateFault(f"{kind_of(obj)} cannot be called", "only macros, caller() and range() can")
+        return super().call(context, obj, *args, **kwargs)
+
+    def is_safe_callable(self, obj: Any) -> bool:
+        """Decided in `call`."""
+        return True
+
+    def call_binop(self, context: Any, operator_: str, left: Any, right: Any) -> Any:
+        """Arithmetic within bounds."""
+        if isinstance(left, Markup) or isinstance(right, Markup):
+            raise TemplateFault(_TEXT_MESSAGE)
+        _check_size(operator_, left, right)
+        return _OPERATORS[operator_](left, right)
+
+    def join_path(self, template: str, parent: str) -> str:
+        """A name in a template is relative to its directory, else to the root."""
+        beside = os.path.normpath(os.path.join(os.path.dirname(parent), template))
+        return beside if (self.root / beside).exists() or beside.startswith("..") else os.path.normpath(template)
+
+
+_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "**": operator.pow,
+}
+
+
+def _check_size(sign: str, left: Any, right: Any) -> None:
+    if isinstance(left, str) and sign == "%":
+        raise TemplateFault("% does not format text", "write the text with {{ … }} in it, or join with ~")
+    if sign == "+":
+        if isinstance(left, str) != isinstance(right, str):
+            raise TemplateFault(f"+ cannot add {kind_of(left)} and {kind_of(right)}", "~ joins text and numbers")
+        if isinstance(left, (str, list)) and isinstance(right, (str, list)) and len(left) + len(right) > MAX_TEXT:
+            raise TemplateFault(f"the result is larger than {MAX_TEXT}")
+    if sign == "*":
+        for one, other in ((left, right), (right, left)):
+            if isinstance(one, (str, list, tuple)) and isinstance(other, int) and len(one) * other > MAX_TEXT:
+                raise TemplateFault(f"the result is larger than {MAX_TEXT}")
+        if isinstance(left, int) and isinstance(right, int) and left.bit_length() + right.bit_length() > 4096:
+            raise TemplateFault("the number is too large")
+    if sign == "**" and not (isinstance(right, int) and abs(right) <= 64 and abs(left) <= 2**32):
+        raise TemplateFault("the number is too large")
+
+
+class _Counted:
+    """A loop's iterable that counts its rounds; keeps its length, which `loop.last` and `loop.length` want."""
+
+    __slots__ = ("_items",)
+
+    def __init__(self, items: Any) -> None:
+        self._items = items if hasattr(items, "__len__") else list(_limited(items))
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __iter__(self) -> Iterator[Any]:
+        step = RENDER.get().step
+        for each in self._items:
+            step()
+            yield each
+
+
+def _limited(items: Iterable[Any]) -> Iterator[Any]:
+    step = RENDER.get().step
+    for each in items:
+        step()
+        yield each
+
+
+def _finalize(context: Any, value: Any) -> Any:
+    # With the context as an argument Jinja folds no constant at compile time.
+    return finalize(value)
+
+
+def _wrapped(method: str, node: nodes.Expr) -> nodes.Call:
+    call = nodes.Call(nodes.EnvironmentAttribute(method), [node], [], None, None)
+    return call.set_lineno(node.lineno)  # type: ignore[return-value]
+
+
+def _plain_only(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A filter that refuses template text, and whose result is bounded."""
+    passes = getattr(function, "jinja_pass_arg", None)
+
+    def filtered(*args: Any, **kwargs: Any) -> Any:
+        values = args[1:] if passes is not None else args
+        if any(isinstance(each, Markup) for each in (*values, *kwargs.values())):
+            raise TemplateFault(_TEXT_MESSAGE)
+        result = function(*args, **kwargs)
+        if isinstance(result, Markup):
+            return str(result)
+        # A generator (map, select …) is run within the step bound.
+        return list(_limited(result)) if isinstance(result, Iterator) else result
+
+    if passes is not None:
+        filtered.jinja_pass_arg = passes  # type: ignore[attr-defined]
+    filtered.__name__ = function.__name__
+    return filtered
+
+
+def _range(*args: Any) -> range:
+    if not all(isinstance(each, int) for each in args):
+        raise TemplateFault("range takes whole numbers")
+    result = range(*args)
+    if len(result) > MAX_RANGE:
+        raise TemplateFault(f"range has {len(result)} steps; {MAX_RANGE} are allowed")
+    return result
+
+
+def _join(items: Any, separator: str = "") -> str:
+    texts = [scalar_text(each) for each in items]
+    if sum(map(len, texts)) + len(separator) * len(texts) > MAX_TEXT:
+        raise TemplateFault(f"the result is larger than {MAX_TEXT}")
+    return separator.join(texts)
+
+
+def _replace(text: Any, old: str, new: str) -> str:
+    text = scalar_text(text)
+    if len(text) + text.count(old) * len(new) > MAX_TEXT:
+        raise TemplateFault(f"the result is larger than {MAX_TEXT}")
+    return text.replace(old, new)
+
+
+def _tojson(value: Any, indent: int | None = None) -> str:
+    import json
+
+    return json.dumps(plain(value), ensure_ascii=False, indent=None if indent is None else min(indent, 8))
+
+
+def kind_of(value: Any) -> str:
+    """A value for a message: null, text, a number, a map …"""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Markup):
+        return "template text"
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, (int, float)):
+        return "a number"
+    if isinstance(value, Mapping):
+        return "a map"
+    return "a list" if isinstance(value, (list, tuple)) else "this"
+
+
+def scalar_text(value: Any) -> str:
+    """The text of a scalar inside other text: `true`, not `True`.
+
+    Raises:
+        TemplateFault: null, a map or a list, or template text.
+    """
+    if isinstance(value, Markup):
+        raise TemplateFault(_TEXT_MESSAGE)
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        if value.bit_length() > 4096:
+            raise TemplateFault("the number is too large")
+        return str(value)
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, Undefined):
+        str(value)
+    hint = "give the value, or leave the whole text out when it is absent" if value is None else ""
+    raise TemplateFault(f"{kind_of(value)} cannot stand inside text", hint)
+
+
+def plain(value: Any) -> Any:
+    """A copy of a value as plain dicts and lists.
+
+    Raises:
+        TemplateFault: more than MAX_NODES nodes, or something that is no data.
+    """
+    left = MAX_NODES
+
+    def copy(each: Any, depth: int) -> Any:
+        nonlocal left
+        left -= 1
+        if left < 0 or depth > 100:
+            raise TemplateFault(f"the value has more than {MAX_NODES} parts or 100 levels")
+        if isinstance(each, Markup):
+            raise TemplateFault(_TEXT_MESSAGE)
+        if isinstance(each, (str, int, float)) or each is None:
+            return each
+        if isinstance(each, Mapping):
+            return {scalar_text(key): copy(item, depth + 1) for key, item in each.items()}
+        if isinstance(each, (list, tuple, range)):
+            return [copy(item, depth + 1) for item in each]
+        if isinstance(each, Undefined):
+            str(each)
+        raise TemplateFault("only data can be printed, not a macro or a loop")
+
+    return copy(value, 0)
+
+
+class _Loader(jinja2.BaseLoader):
+    """Reads below the root only, links resolved first."""
+
+    def __init__(self, root: Path, shown: str) -> None:
+        self.root, self.shown = root.resolve(), shown
+
+    def get_source(self, environment: jinja2.Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
+        path = self.root / template
+        name = f"{self.shown}/{template}"
+        resolved = path.resolve()
+        if self.root not in resolved.parents:
+            raise TemplateFault(f"{name} leads out of its package", "a template reads files of its own package only")
+        try:
+            with resolved.open("rb") as file:
+                data = file.read(MAX_SOURCE + 1)
+        except OSError as error:
+            if isinstance(error, FileNotFoundError):
+                raise jinja2.TemplateNotFound(template) from None
+            raise TemplateFault(f"cannot read {name}: {(error.strerror or str(error)).lower()}") from None
+        if len(data) > MAX_SOURCE:
+            raise TemplateFault(f"{name} is larger than {MAX_SOURCE // 1024} KiB")
+        try:
+            text = data.decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise TemplateFault(f"{name} is no UTF-8 text") from None
+        if OPEN in text or CLOSE in text:
+            raise TemplateFault(f"{name} has the private-use character U+E000 or U+E001", "mlxtpl uses it for itself")
+        return text, name, lambda: True
