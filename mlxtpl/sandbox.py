@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import operator
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import jinja2
@@ -20,6 +22,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from markupsafe import Markup
 
 from mlxtpl.filters import FILTERS
+from mlxtpl.schema import Declared
 
 OPEN, CLOSE = "\ue000", "\ue001"
 MAX_SOURCE = 1024 * 1024
@@ -41,12 +44,13 @@ _TEXT_MESSAGE = "text that a macro or set block made can only be printed, not jo
 
 
 class Render:
-    """What one render counts and collects: placed values, steps left."""
+    """What one render counts and collects: placed values, steps left, and when asked the line of each placed value."""
 
-    __slots__ = ("steps", "values")
+    __slots__ = ("lines", "steps", "values")
 
-    def __init__(self) -> None:
+    def __init__(self, *, trace: bool = False) -> None:
         self.values: list[Any] = []
+        self.lines: list[tuple[str, int]] | None = [] if trace else None
         self.steps = MAX_STEPS
 
     def step(self) -> None:
@@ -64,7 +68,16 @@ class TemplateFault(Exception):
 
     def __init__(self, message: str, hint: str = "") -> None:
         self.hint = hint
+        self.hole: int | None = None  # which placed value it is about
         super().__init__(message)
+
+
+def template_line(frame: FrameType | None, line: int) -> tuple[str, int] | None:
+    """The template's name and line that a frame of compiled code stands for; None for any other frame."""
+    template = None if frame is None else frame.f_globals.get("__jinja_template__")
+    if template is None or frame is None or frame.f_code.co_filename != template.filename:
+        return None
+    return str(template.filename), template.get_corresponding_lineno(line)
 
 
 def finalize(value: Any) -> Any:
@@ -75,8 +88,14 @@ def finalize(value: Any) -> Any:
         if not isinstance(value, _Absent):
             str(value)  # StrictUndefined raises
         value = None
-    values = RENDER.get().values
+    state = RENDER.get()
+    values = state.values
     values.append(value)
+    if state.lines is not None:
+        frame = sys._getframe(1)
+        while frame.f_back is not None and (found := template_line(frame, frame.f_lineno)) is None:
+            frame = frame.f_back
+        state.lines.append(found or ("", 0))
     return Markup(f"{OPEN}{len(values) - 1}{CLOSE}")
 
 
@@ -165,7 +184,8 @@ class LayerEnvironment(ImmutableSandboxedEnvironment):
         if isinstance(obj, Mapping):
             if argument in obj:
                 return obj[argument]
-            return self._missing(obj, argument)
+            # A free map (labels, affinity) may have any key: an absent one is null.
+            return self._missing(obj, argument) if isinstance(obj, Declared) else None
         if isinstance(obj, (list, tuple)) and isinstance(argument, (int, slice)) and not isinstance(argument, bool):
             try:
                 return obj[argument]

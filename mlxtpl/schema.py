@@ -95,6 +95,12 @@ def _typed_scalar(node: Scalar, rules: Rules) -> Any:
     return text
 
 
+class Declared(dict[str, Any]):
+    """A map whose keys a schema declares: templates may name these and no others."""
+
+    __slots__ = ()
+
+
 def complete(value: Any, rules: Rules) -> Any:
     """The value with every declared but absent key as None, so that templates may name it."""
     if rules.get("meta", _NO_RULES).get("path") is not None:
@@ -103,6 +109,8 @@ def complete(value: Any, rules: Rules) -> Any:
         keys = key_rules(rules)
         others = rules.get("valuesrules", _NO_RULES)
         done = {key: complete(each, keys.get(key, others)) for key, each in value.items()}
+        if keys:
+            done = Declared(done)
         for key in keys:
             done.setdefault(key, None)
         return done

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -15,7 +14,7 @@ from jinja2.environment import Environment
 
 from mlxtpl import kinds, yamlio
 from mlxtpl.errors import LayerError, Place, Problem, Source, YamlError
-from mlxtpl.sandbox import CLOSE, MAX_OUTPUT, OPEN, RENDER, LayerEnvironment, Render, TemplateFault, plain, scalar_text
+from mlxtpl.sandbox import CLOSE, MAX_OUTPUT, OPEN, RENDER, LayerEnvironment, Render, TemplateFault, plain, scalar_text, template_line
 from mlxtpl.yamlio import Node, Scalar
 
 Locate = Callable[[tuple[Any, ...]], Place | None]
@@ -93,7 +92,7 @@ def _filled(node: Node, path: tuple[str, ...], values: Sequence[Any]) -> Any:
         return _DROP if items and not kept else kept
     result = {}
     for key_node, value_node in node.items.values():
-        key = _HOLE.sub(lambda match: scalar_text(values[int(match[1])]), key_node.text)
+        key = _text_of(key_node.text, values)
         value = _filled(value_node, (*path, key), values)
         if value is not _DROP:
             if key in result:
@@ -110,14 +109,31 @@ def _filled_scalar(node: Scalar, path: tuple[str, ...], values: Sequence[Any]) -
         return text if kinds.string_field(path) else yamlio.scalar_value(node)
     whole = _HOLE.fullmatch(text) if node.plain else None
     if whole is None:
-        return _HOLE.sub(lambda match: scalar_text(values[int(match[1])]), text)
+        return _text_of(text, values)
     value = values[int(whole[1])]
     if value is None:
         return _DROP
     if isinstance(value, str):
         return value
-    value = plain(value)
+    try:
+        value = plain(value)
+    except TemplateFault as fault:
+        fault.hole = int(whole[1])
+        raise
     return scalar_text(value) if isinstance(value, (int, float)) and kinds.string_field(path) else value
+
+
+def _text_of(text: str, values: Sequence[Any]) -> str:
+    """Text with the text of each value in its place."""
+
+    def filled(match: re.Match[str]) -> str:
+        try:
+            return scalar_text(values[int(match[1])])
+        except TemplateFault as fault:
+            fault.hole = int(match[1])
+            raise
+
+    return _HOLE.sub(filled, text) if OPEN in text else text
 
 
 # --- errors ------------------------------------------------------------------------------------
@@ -131,10 +147,12 @@ def _problem(
     if isinstance(error, jinja2.TemplateSyntaxError):
         shown, line = error.filename or shown, error.lineno
     else:
-        prefix = f"{environment.shown}/"
-        for frame in traceback.extract_tb(error.__traceback__):
-            if frame.filename.startswith(prefix) and frame.lineno:
-                shown, line = frame.filename, frame.lineno
+        trace = error.__traceback__
+        while trace is not None:
+            shown, line = template_line(trace.tb_frame, trace.tb_lineno) or (shown, line)
+            trace = trace.tb_next
+        if isinstance(error, TemplateFault) and error.hole is not None:
+            shown, line = _hole_line(environment, name, values, error.hole) or (shown, line)
     place = _place(environment, shown, line)
     message, hint = _message(error, values)
     notes = []
@@ -144,6 +162,21 @@ def _problem(
             if written is not None:
                 notes.append((f"value {'.'.join(path)}", f"{written}"))
     return Problem(message, "" if place else shown, place, tuple(notes), hint)
+
+
+def _hole_line(
+    environment: LayerEnvironment, name: str, values: Mapping[str, Any], hole: int
+) -> tuple[str, int] | None:
+    """The template line that printed a value, found by rendering once more with tracing on."""
+    state = Render(trace=True)
+    token = RENDER.set(state)
+    try:
+        _text(environment.get_template(name), values)
+        return state.lines[hole] if state.lines else None
+    except Exception:  # noqa: BLE001 - a second failure must not hide the first
+        return None
+    finally:
+        RENDER.reset(token)
 
 
 def _message(error: Exception, values: Mapping[str, Any]) -> tuple[str, str]:

@@ -85,10 +85,11 @@ def load_values(
         found.setdefault(fault[0], schema.problem_of(fault, nodes, loaded.keys, loaded.schema_nodes))
     if found:
         raise ValuesError(_named(sorted(found.values(), key=_by_place), files[0].name))
-    tree = schema.complete(tree, {"schema": loaded.keys})
     for layer in loaded.layers:
         if _is_switch(layer):
-            tree[layer.name] = tree[layer.name] or None if layer.name in on else None
+            value = tree.get(layer.name)
+            tree[layer.name] = ({} if value is True else value) if layer.name in on else None
+    tree = schema.complete(tree, {"schema": loaded.keys})
     if tree.get("files"):
         tree["files"] = _read_files(tree["files"], nodes)
     layers = tuple(layer for layer in loaded.layers if not _is_switch(layer) or layer.name in on)

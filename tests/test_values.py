@@ -20,6 +20,8 @@ def without_none(value: object) -> object:
     """Drop declared but absent keys, which are None."""
     if isinstance(value, dict):
         return {key: without_none(each) for key, each in value.items() if each is not None}
+    if isinstance(value, list):
+        return [without_none(each) for each in value]
     return value
 
 
