@@ -38,7 +38,7 @@ def parse(option: str, text: str, number: int) -> list[Assignment]:
         rest = text[at + 1 :]
         node = _json(source, rest, at + 1) if option == "set-json" else _file(source, rest, at + 1)
         return [Assignment(path, node, Place(source, 1, 1, max(1, at)))]
-    found = []
+    found: list[Assignment] = []
     at = 0
     while at < len(text) or not found:
         start = at
@@ -76,7 +76,9 @@ def _assigned(node: Node | None, assignment: Assignment, depth: int) -> Node:
         items[step] = _assigned(items[step], assignment, depth + 1)
         return Sequence(items, node.source, node.line, node.column)
     if isinstance(node, Sequence):
-        raise _error(f'there is a list where the key "{step}" is set', assignment, node, f"write an index, such as [{0}]")
+        raise _error(
+            f'there is a list where the key "{step}" is set', assignment, node, f"write an index, such as [{0}]"
+        )
     entries = dict(node.items) if isinstance(node, Mapping) else {}
     where = node.place if isinstance(node, Mapping) else place
     old = entries.get(step)
@@ -196,7 +198,9 @@ def _json(source: Source, text: str, at: int) -> Node:
         )
     except json.JSONDecodeError as error:
         message = error.msg[:1].lower() + error.msg[1:]
-        raise _grammar(source, at + error.pos, f"no valid JSON: {message}", 'such as --set-json \'resources={"gpus":8}\'') from None
+        raise _grammar(
+            source, at + error.pos, f"no valid JSON: {message}", "such as --set-json 'resources={\"gpus\":8}'"
+        ) from None
     except RecursionError:
         raise _grammar(source, at, "the JSON is nested too deeply") from None
     return _node(value, source, at + 1, max(1, len(text)))

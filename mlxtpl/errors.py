@@ -16,7 +16,6 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-
 # What libyaml counts as the end of a line.
 _LINE_END = re.compile("\r\n|[\r\n\x85\u2028\u2029]")
 

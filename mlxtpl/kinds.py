@@ -138,25 +138,135 @@ def pod_templates(obj: Mapping[str, Any]) -> list[tuple[tuple[str, ...], dict[st
 # OpenAPI schema of Kubernetes 1.32 and the CRD of the training operator 1.9.4). Int-or-string fields (port,
 # maxSurge) and quantities (cpu, sizeLimit) are not here: Kubernetes takes numbers there.
 _TEXT = frozenset(
-    """
-    action apiGroup apiVersion architecture claimName className clusterName completionMode configMapName containerName
-    content device devicePath dnsPolicy driver effect fieldPath fsType generateName group gmsaCredentialSpec host
-    hostname image imagePullPolicy ip kind key keyring level localhostProfile managedBy managementState medium message
-    monitor mountPath mountPropagation name namespace nodeName nodePublishSecretRef nprocPerNode operator
-    os path pathPrefix pdName policy podReplacementPolicy pool preemptionPolicy prefix priorityClass priorityClassName
-    procMount protocol queue rdzvBackend rdzvHost rdzvId reason reclaimPolicy recursiveReadOnly registry repository
-    resourceName resource restartPolicy runAsUserName runtimeClassName scheme schedulerName secretName server service
-    serviceAccount serviceAccountName share shareName signerName stopSignal storageClassName storagePolicyName subPath
-    subPathExpr subdomain targetPortal terminationMessagePath terminationMessagePolicy topologyKey type uid user
-    value volumeMode volumeName volumePath whenScaled whenUnsatisfiable workingDir cleanPodPolicy version
-    """.split()
+    [
+        "action",
+        "apiGroup",
+        "apiVersion",
+        "architecture",
+        "claimName",
+        "className",
+        "clusterName",
+        "completionMode",
+        "configMapName",
+        "containerName",
+        "content",
+        "device",
+        "devicePath",
+        "dnsPolicy",
+        "driver",
+        "effect",
+        "fieldPath",
+        "fsType",
+        "generateName",
+        "group",
+        "gmsaCredentialSpec",
+        "host",
+        "hostname",
+        "image",
+        "imagePullPolicy",
+        "ip",
+        "kind",
+        "key",
+        "keyring",
+        "level",
+        "localhostProfile",
+        "managedBy",
+        "managementState",
+        "medium",
+        "message",
+        "monitor",
+        "mountPath",
+        "mountPropagation",
+        "name",
+        "namespace",
+        "nodeName",
+        "nodePublishSecretRef",
+        "nprocPerNode",
+        "operator",
+        "os",
+        "path",
+        "pathPrefix",
+        "pdName",
+        "policy",
+        "podReplacementPolicy",
+        "pool",
+        "preemptionPolicy",
+        "prefix",
+        "priorityClass",
+        "priorityClassName",
+        "procMount",
+        "protocol",
+        "queue",
+        "rdzvBackend",
+        "rdzvHost",
+        "rdzvId",
+        "reason",
+        "reclaimPolicy",
+        "recursiveReadOnly",
+        "registry",
+        "repository",
+        "resourceName",
+        "resource",
+        "restartPolicy",
+        "runAsUserName",
+        "runtimeClassName",
+        "scheme",
+        "schedulerName",
+        "secretName",
+        "server",
+        "service",
+        "serviceAccount",
+        "serviceAccountName",
+        "share",
+        "shareName",
+        "signerName",
+        "stopSignal",
+        "storageClassName",
+        "storagePolicyName",
+        "subPath",
+        "subPathExpr",
+        "subdomain",
+        "targetPortal",
+        "terminationMessagePath",
+        "terminationMessagePolicy",
+        "topologyKey",
+        "type",
+        "uid",
+        "user",
+        "value",
+        "volumeMode",
+        "volumeName",
+        "volumePath",
+        "whenScaled",
+        "whenUnsatisfiable",
+        "workingDir",
+        "cleanPodPolicy",
+        "version",
+    ]
 )
 _TEXT_LISTS = frozenset(
-    "command args add drop finalizers values nameservers searches hostnames accessModes mountOptions monitors "
-    "portals matchLabelKeys mismatchLabelKeys namespaces audiences".split()
+    [
+        "command",
+        "args",
+        "add",
+        "drop",
+        "finalizers",
+        "values",
+        "nameservers",
+        "searches",
+        "hostnames",
+        "accessModes",
+        "mountOptions",
+        "monitors",
+        "portals",
+        "matchLabelKeys",
+        "mismatchLabelKeys",
+        "namespaces",
+        "audiences",
+    ]
 )
 _TEXT_MAPS = frozenset(
-    "labels annotations nodeSelector matchLabels data stringData binaryData volumeAttributes".split()
+    ["labels", "annotations", "nodeSelector", "matchLabels", "data", "stringData", "binaryData", "volumeAttributes"]
 )
 
 

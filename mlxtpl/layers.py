@@ -60,8 +60,8 @@ def check(values: Values) -> None:
                 at = found.get("at", "")
                 path = at if isinstance(at, list) else at.split(".")
                 place = next((p for n in range(len(path), 0, -1) if (p := values.locate(path[:n]))), None)
-                where = (("checked by", f"{layer.shown}/{CHECKS}.yaml.j2"),)
-                problems.append(Problem(str(found["message"]), dotted(path), place, where, str(found.get("hint", ""))))
+                notes = (("checked by", f"{layer.shown}/{CHECKS}.yaml.j2"),)
+                problems.append(Problem(str(found["message"]), dotted(path), place, notes, str(found.get("hint", ""))))
     if problems:
         raise ValuesError(problems)
 
@@ -142,5 +142,3 @@ def _replaced(obj: Object, path: tuple[str, ...], value: Any) -> Object:
     if not path:
         return value  # type: ignore[no-any-return]
     return {**obj, path[0]: _replaced(obj.get(path[0]) or {}, path[1:], value)}
-
-

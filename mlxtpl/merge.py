@@ -73,7 +73,9 @@ def _map(base: dict[str, Any], patch: dict[str, Any], lists: Lists, order: Order
         if directive == "delete":
             return {}
         if directive != "merge":
-            raise _error(f'the directive $patch: {directive} is not known', (*path, _PATCH), "use delete, replace or merge")
+            raise _error(
+                f"the directive $patch: {directive} is not known", (*path, _PATCH), "use delete, replace or merge"
+            )
     result = dict(base)
     retain = patch.get(_RETAIN)
     if retain is not None:
@@ -120,9 +122,7 @@ def _map(base: dict[str, Any], patch: dict[str, Any], lists: Lists, order: Order
     return result
 
 
-def _list(
-    old: list[Any] | None, patch: list[Any], how: Any, order: Order, switch: bool, path: Path
-) -> list[Any]:
+def _list(old: list[Any] | None, patch: list[Any], how: Any, order: Order, switch: bool, path: Path) -> list[Any]:
     if isinstance(how, PrimitiveSet):
         return [*(old or []), *(each for each in patch if each not in (old or []))]
     if not isinstance(how, Keyed):
@@ -218,7 +218,7 @@ def _clean(tree: Any) -> Any:
 
 
 def _clash(old: Any, new: Any, path: Path) -> MergeError:
-    words = {dict: "a map", list: "a list"}
+    words: dict[type, str] = {dict: "a map", list: "a list"}
     message = f"{words.get(type(new), 'a scalar')} cannot replace {words.get(type(old), 'a scalar')}"
     return _error(message, path, "delete it first with null, in a layer or patch before")
 

@@ -73,7 +73,7 @@ def differences(directory: Path, wanted: Mapping[str, str]) -> Iterator[tuple[st
     for name in sorted(there | set(wanted)):
         path = directory / name
         try:
-            old = path.read_text(encoding="utf-8", errors="replace", newline="") if path.exists() else ""
+            old = path.read_bytes().decode("utf-8", "replace") if path.exists() else ""
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise OutputError(Problem(f"cannot read the file: {reason}", str(path))) from None

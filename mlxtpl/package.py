@@ -108,7 +108,9 @@ def load_package(path: Path, shown: str | None = None) -> Package:
         directory = path / node.text
         if path.resolve() not in directory.resolve().parents:
             hint = "a layer of a package is a directory inside it"
-            problems.append(Problem(f'the layer "{node.text}" lies outside its package', "layers", node.place, hint=hint))
+            problems.append(
+                Problem(f'the layer "{node.text}" lies outside its package', "layers", node.place, hint=hint)
+            )
         elif not directory.is_dir():
             have = ", ".join(sorted(each.name for each in path.iterdir() if each.is_dir()))
             message = f'the layer "{node.text}" does not exist'
@@ -193,7 +195,9 @@ def _layer(directory: Path, shown: str, environment: Environment, prefix: str) -
             hint = "a template's name ends in .yaml.j2; a partial's name starts with _"
             problems.append(Problem("is no template's name", f"{shown}/{file.name}", hint=hint))
     if not stems:
-        problems.append(Problem("the layer has no template", shown, hint="add job.yaml.j2, pod.yaml.j2 or container.yaml.j2"))
+        problems.append(
+            Problem("the layer has no template", shown, hint="add job.yaml.j2, pod.yaml.j2 or container.yaml.j2")
+        )
     keys: dict[str, Any] = {}
     schema_nodes: dict[str, Node] = {}
     defaults = None
@@ -211,7 +215,15 @@ def _layer(directory: Path, shown: str, environment: Environment, prefix: str) -
     ordered = [stem for stem in JOB_STEMS if stem in stems]
     ordered += [stem for stem in stems if stem not in JOB_STEMS and stem != CHECKS]
     return Layer(
-        directory.name or resolved.name, shown, environment, prefix, tuple(ordered), CHECKS in stems, keys, schema_nodes, defaults
+        directory.name or resolved.name,
+        shown,
+        environment,
+        prefix,
+        tuple(ordered),
+        CHECKS in stems,
+        keys,
+        schema_nodes,
+        defaults,
     )
 
 

@@ -186,5 +186,3 @@ def _json_type(package: Package, path: tuple[str, ...], kind: str, rules: schema
         if "keysrules" in rules and "regex" in rules["keysrules"]:
             result["propertyNames"] = {"pattern": f"^(?:{rules['keysrules']['regex']})$"}
     return result
-
-

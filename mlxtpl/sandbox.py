@@ -19,6 +19,7 @@ import jinja2
 from jinja2 import nodes
 from jinja2.runtime import LoopContext, Macro, StrictUndefined, Undefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2.visitor import NodeTransformer
 from markupsafe import Markup
 
 from mlxtpl.filters import FILTERS
@@ -85,9 +86,7 @@ def finalize(value: Any) -> Any:
     if isinstance(value, Markup):
         return value
     if isinstance(value, Undefined):
-        if not isinstance(value, _Absent):
-            str(value)  # StrictUndefined raises
-        value = None
+        str(value)  # StrictUndefined raises
     state = RENDER.get()
     values = state.values
     values.append(value)
@@ -96,13 +95,7 @@ def finalize(value: Any) -> Any:
         while frame.f_back is not None and (found := template_line(frame, frame.f_lineno)) is None:
             frame = frame.f_back
         state.lines.append(found or ("", 0))
-    return Markup(f"{OPEN}{len(values) - 1}{CLOSE}")
-
-
-class _Absent(StrictUndefined):
-    """`x if cond` without else: null."""
-
-    __slots__ = ()
+    return Markup(f"{OPEN}{len(values) - 1}{CLOSE}")  # noqa: S704 - a placeholder holds no text of a value
 
 
 class LayerEnvironment(ImmutableSandboxedEnvironment):
@@ -126,7 +119,6 @@ class LayerEnvironment(ImmutableSandboxedEnvironment):
         self.filters.update({name: _plain_only(function) for name, function in FILTERS.items()})
         self.filters.update(join=_plain_only(_join), replace=_plain_only(_replace), tojson=_plain_only(_tojson))
         self.tests = {name: self.tests[name] for name in _TESTS}
-        # Jinja's own `items` takes mappings only; None and other values get a clear message from it.
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
         tree = super()._parse(source, name, filename)
@@ -136,10 +128,9 @@ class LayerEnvironment(ImmutableSandboxedEnvironment):
             each.expr = _wrapped("comparable", each.expr)
             for operand in each.ops:
                 operand.expr = _wrapped("comparable", operand.expr)
-        for concat in tree.find_all(nodes.Concat):
-            concat.nodes = [_wrapped("joinable", each) for each in concat.nodes]
-        for call in tree.find_all((nodes.Test,)):
-            call.node = _wrapped("tested", call.node) if call.name not in ("defined", "undefined") else call.node
+        tree = _Joined().visit(tree)
+        for call in tree.find_all(nodes.Test):
+            call.node = _wrapped("comparable", call.node) if call.name not in ("defined", "undefined") else call.node
         tree.set_environment(self)
         return tree
 
@@ -147,28 +138,24 @@ class LayerEnvironment(ImmutableSandboxedEnvironment):
         """A loop's items, each a step."""
         if isinstance(iterable, (str, int, float, bool)) or iterable is None:
             kind = "null" if iterable is None else "text" if isinstance(iterable, str) else "a number"
-            raise TemplateFault(f"a loop needs a list or a map, found {kind}", "write `x or []` for a key that may be absent")
+            raise TemplateFault(
+                f"a loop needs a list or a map, found {kind}", "write `x or []` for a key that may be absent"
+            )
         return _Counted(iterable)  # type: ignore[return-value]
 
     def comparable(self, value: Any) -> Any:
-        """A value that may be compared; template text may not."""
+        """A value that may be compared or tested; template text may not."""
         if isinstance(value, Markup):
             raise TemplateFault(_TEXT_MESSAGE)
         return value
 
-    def joinable(self, value: Any) -> str:
-        """What `~` joins: the text of a scalar."""
-        return scalar_text(value)
-
-    def tested(self, value: Any) -> Any:
-        """A value that may be tested with `is`."""
-        if isinstance(value, Markup):
-            raise TemplateFault(_TEXT_MESSAGE)
-        return value
+    def joined(self, *values: Any) -> str:
+        """What `~` makes of scalars."""
+        return _join(values)
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         """`obj.attribute`: a key of a mapping, never an attribute of a value."""
-        if isinstance(obj, (LoopContext,)):
+        if isinstance(obj, LoopContext):
             return getattr(obj, attribute) if attribute in _LOOP else self._missing(obj, attribute)
         if isinstance(obj, jinja2.environment.TemplateModule):
             found = getattr(obj, attribute, None)
@@ -208,12 +195,17 @@ class LayerEnvironment(ImmutableSandboxedEnvironment):
         hint = "a dot reads the key of a map, never an attribute or method"
         raise TemplateFault(f'{kind_of(obj)} has no key "{name}"', hint)
 
-    def call(self, context: Any, obj: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: D102
+    def call(self, context: Any, obj: Any, *args: Any, **kwargs: Any) -> Any:
         RENDER.get().step()
-        allowed = obj is _range or isinstance(obj, (Macro, LoopContext)) or getattr(obj, "__self__", None).__class__ in (
-            LayerEnvironment,
-            LoopContext,
-            jinja2.runtime.BlockReference,
+        allowed = (
+            obj is _range
+            or isinstance(obj, (Macro, LoopContext))
+            or getattr(obj, "__self__", None).__class__
+            in (
+                LayerEnvironment,
+                LoopContext,
+                jinja2.runtime.BlockReference,
+            )
         )
         if not allowed:
             raise TemplateFault(f"{kind_of(obj)} cannot be called", "only macros, caller() and range() can")
@@ -232,7 +224,7 @@ class LayerEnvironment(ImmutableSandboxedEnvironment):
 
     def join_path(self, template: str, parent: str) -> str:
         """A name in a template is relative to its directory, else to the root."""
-        beside = os.path.normpath(os.path.join(os.path.dirname(parent), template))
+        beside = os.path.normpath(Path(parent).parent / template)
         return beside if (self.root / beside).exists() or beside.startswith("..") else os.path.normpath(template)
 
 
@@ -290,12 +282,21 @@ def _limited(items: Iterable[Any]) -> Iterator[Any]:
         yield each
 
 
-def _finalize(context: Any, value: Any) -> Any:
+def _finalize(_context: Any, value: Any) -> Any:
     # With the context as an argument Jinja folds no constant at compile time.
     return finalize(value)
 
 
-def _wrapped(method: str, node: nodes.Expr) -> nodes.Call:
+class _Joined(NodeTransformer):
+    """Turns `a ~ b` into a call of `joined`, which knows its bounds."""
+
+    def visit_Concat(self, node: nodes.Concat) -> nodes.Node:  # noqa: N802 - Jinja's name
+        self.generic_visit(node)
+        call = nodes.Call(nodes.EnvironmentAttribute("joined"), node.nodes, [], None, None)
+        return call.set_lineno(node.lineno)
+
+
+def _wrapped(method: str, node: Any) -> nodes.Call:
     call = nodes.Call(nodes.EnvironmentAttribute(method), [node], [], None, None)
     return call.set_lineno(node.lineno)  # type: ignore[return-value]
 
@@ -336,8 +337,8 @@ def _join(items: Any, separator: str = "") -> str:
     return separator.join(texts)
 
 
-def _replace(text: Any, old: str, new: str) -> str:
-    text = scalar_text(text)
+def _replace(value: Any, old: str, new: str) -> str:
+    text = scalar_text(value)
     if len(text) + text.count(old) * len(new) > MAX_TEXT:
         raise TemplateFault(f"the result is larger than {MAX_TEXT}")
     return text.replace(old, new)

@@ -10,7 +10,7 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 from mlxtpl import kinds, yamlio
 from mlxtpl.errors import MlxtplError, Place, Problem
@@ -132,7 +132,7 @@ def _validator_class() -> Any:
     class LayerValidator(cerberus.Validator):  # type: ignore[misc]
         """Cerberus with strict integers, whole-text regexes and the rules of layers."""
 
-        types_mapping = {
+        types_mapping: ClassVar = {
             **cerberus.Validator.types_mapping,
             "integer": TypeDefinition("integer", (int,), (bool,)),
             "number": TypeDefinition("number", (int, float), (bool,)),
@@ -162,7 +162,7 @@ def _validator_class() -> Any:
                     if not isinstance(each, str):
                         self._error(field, f"item {index} must be text")
 
-        def _validate_onlyTrue(self, constraint: bool, field: str, value: Any) -> None:  # noqa: FBT001, N802
+        def _validate_onlyTrue(self, constraint: bool, field: str, value: Any) -> None:  # noqa: N802
             """{'type': 'boolean'}"""
             if value is False:
                 self._error(field, "must be true or a map; leave it out or set it to null to turn it off")
@@ -317,7 +317,9 @@ def _type_hint(types: tuple[str, ...], node: Node | None) -> str:
         if not node.plain and (_INTEGER.fullmatch(text) or ("duration" in types and _DURATION.fullmatch(text))):
             return f"write {text} without quotes"
         if re.fullmatch(r"0[0-7]+", text):
-            return f"{text} is {int(text, 8)} to YAML 1.1 (octal) and {int(text)} to YAML 1.2; write the one that you mean"
+            return (
+                f"{text} is {int(text, 8)} to YAML 1.1 (octal) and {int(text)} to YAML 1.2; write the one that you mean"
+            )
         try:
             number = yamlio.go_scalar(text)
         except (ValueError, MlxtplError):
@@ -348,7 +350,7 @@ def key_place(root: Node | None, path: Path) -> Place | None:
 
 
 def dotted(path: Iterable[Any]) -> str:
-    """A path for a person, as --set takes it: `a.b`, `list[0]`, `podAnnotations.x\\.y/z`."""
+    r"""A path for a person, as --set takes it: `a.b`, `list[0]`, `podAnnotations.x\.y/z`."""
     text = ""
     for step in path:
         if isinstance(step, int):

@@ -197,7 +197,9 @@ def _prefixes(keys: Sequence[str]) -> dict[str, str]:
 
 
 def _word(value: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", value.lower().replace("-", "m", 1) if value.startswith("-") else value.lower()).strip("-")
+    return re.sub(
+        r"[^a-z0-9]+", "-", value.lower().replace("-", "m", 1) if value.startswith("-") else value.lower()
+    ).strip("-")
 
 
 def _hash(coordinates: Mapping[str, Any]) -> str:

@@ -14,7 +14,18 @@ from jinja2.environment import Environment
 
 from mlxtpl import kinds, yamlio
 from mlxtpl.errors import LayerError, Place, Problem, Source, YamlError
-from mlxtpl.sandbox import CLOSE, MAX_OUTPUT, OPEN, RENDER, LayerEnvironment, Render, TemplateFault, plain, scalar_text, template_line
+from mlxtpl.sandbox import (
+    CLOSE,
+    MAX_OUTPUT,
+    OPEN,
+    RENDER,
+    LayerEnvironment,
+    Render,
+    TemplateFault,
+    plain,
+    scalar_text,
+    template_line,
+)
 from mlxtpl.yamlio import Node, Scalar
 
 Locate = Callable[[tuple[Any, ...]], Place | None]
@@ -39,6 +50,7 @@ def render(environment: Environment, name: str, values: Mapping[str, Any], locat
     becomes empty by it. A null inside a value stays: it is the user's deletion.
 
     Args:
+        environment: of the package, from `make_environment`.
         name: the template, relative to the environment's root.
         values: the declared names; any other name is an error.
         locate: where the value at a path was written, for messages.
@@ -48,7 +60,6 @@ def render(environment: Environment, name: str, values: Mapping[str, Any], locat
     """
     state = Render()
     token = RENDER.set(state)
-    template = None
     try:
         template = environment.get_template(name)
         text = _text(template, values)
@@ -59,7 +70,7 @@ def render(environment: Environment, name: str, values: Mapping[str, Any], locat
                 documents.append(tree)
         return documents
     except YamlError as error:
-        raise LayerError(_yaml_problem(environment, name, template, values, error)) from None
+        raise LayerError(_yaml_problem(environment, name, values, error)) from None
     except Exception as error:  # noqa: BLE001 - whatever a stranger's template does ends as an error with a place
         raise LayerError(_problem(environment, name, values, locate, error)) from None
     finally:
@@ -185,7 +196,10 @@ def _message(error: Exception, values: Mapping[str, Any]) -> tuple[str, str]:
     if isinstance(error, TemplateFault):
         return str(error), error.hint
     if isinstance(error, jinja2.TemplateNotFound):
-        return f'there is no template "{error.name}"', "a name is relative to the template's directory, or to its package"
+        return (
+            f'there is no template "{error.name}"',
+            "a name is relative to the template's directory, or to its package",
+        )
     if isinstance(error, jinja2.UndefinedError):
         match = re.match(r"'(.*?)' is undefined", str(error))
         if match:
@@ -205,7 +219,7 @@ def _message(error: Exception, values: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _lower(text: str) -> str:
-    text = text.split("\n")[0].rstrip(".")
+    text = text.split("\n", maxsplit=1)[0].rstrip(".")
     return text[:1].lower() + text[1:]
 
 
@@ -246,9 +260,7 @@ def _names(environment: LayerEnvironment, place: Place) -> list[tuple[str, ...]]
 _MARK = "\ue002"
 
 
-def _yaml_problem(
-    environment: Environment, name: str, template: jinja2.Template | None, values: Mapping[str, Any], error: YamlError
-) -> Problem:
+def _yaml_problem(environment: Environment, name: str, values: Mapping[str, Any], error: YamlError) -> Problem:
     """Broken YAML from a template: the line of the template, found by rendering it once more with marked lines."""
     assert isinstance(environment, LayerEnvironment)
     first = error.problems[0]
@@ -269,16 +281,21 @@ def _yaml_problem(
     return Problem(f"renders broken YAML: {first.message}", "" if place else shown, place, tuple(notes), hint)
 
 
-def _marked_line(
-    environment: LayerEnvironment, name: str, source: str, values: Mapping[str, Any], wanted: int
-) -> int:
+def _marked_line(environment: LayerEnvironment, name: str, source: str, values: Mapping[str, Any], wanted: int) -> int:
     """The template line that wrote line `wanted` of the output."""
     marked: list[str] = []
     state = 0
     for number, line in enumerate(source.split("\n"), 1):
         # A mark inside {% … %} or {# … #} that spans lines would break it.
         marked.append(f"{_MARK}{number}{_MARK}{line}" if state == 0 else line)
-        state += line.count("{%") + line.count("{{") + line.count("{#") - line.count("%}") - line.count("}}") - line.count("#}")
+        state += (
+            line.count("{%")
+            + line.count("{{")
+            + line.count("{#")
+            - line.count("%}")
+            - line.count("}}")
+            - line.count("#}")
+        )
     template = environment.from_string("\n".join(marked))
     template.name = name
     token = RENDER.set(Render())

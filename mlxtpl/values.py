@@ -348,7 +348,9 @@ def _read_files(files: Mapping[str, Any], nodes: yamlio.Mapping) -> dict[str, An
         size += len(content)
     if size > MAX_FILES_BYTES:
         hint = "put large files on a volume or into the image"
-        problems.append(Problem(f"{size} bytes are more than a ConfigMap holds ({MAX_FILES_BYTES})", "files", hint=hint))
+        problems.append(
+            Problem(f"{size} bytes are more than a ConfigMap holds ({MAX_FILES_BYTES})", "files", hint=hint)
+        )
     if problems:
         raise ValuesError(problems)
     return read

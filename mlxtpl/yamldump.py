@@ -183,10 +183,10 @@ _INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
 
 
 def quote(text: str) -> str:
-    """A string as a scalar on one line: plain where every parser reads that as this string, else double-quoted.
+    r"""A string as a scalar on one line: plain where every parser reads that as this string, else double-quoted.
 
-    >>> [quote(text) for text in ("--lr", "/data/a:b", "1e-4", "y", "$(VAR)", "a: b", "two\\nlines")]
-    ['--lr', '/data/a:b', '"1e-4"', '"y"', '"$(VAR)"', '"a: b"', '"two\\\\nlines"']
+    >>> [quote(text) for text in ("--lr", "/data/a:b", "1e-4", "y", "$(VAR)", "a: b", "two\nlines")]
+    ['--lr', '/data/a:b', '"1e-4"', '"y"', '"$(VAR)"', '"a: b"', '"two\\nlines"']
     """
     # A subclass of str may carry a whole source along: the cache must hold neither it nor a long text.
     exact = text if type(text) is str else str.__str__(text)

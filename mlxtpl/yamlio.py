@@ -160,7 +160,7 @@ def _documents(parser: Any, source: Source) -> list[Node]:
             node.start = event.start_mark
             node.end = event.end_mark
             if event.tag:
-                _tag(node, event.tag, source)
+                _tag(node, event.tag)
             weight = 1 + (len(text) >> _TEXT_PER_NODE)
             count += weight
             if event.anchor:
@@ -224,8 +224,8 @@ def _documents(parser: Any, source: Source) -> list[Node]:
         elif type(items) is list:
             items.append(node)
         elif key is None:
-            if type(node) is not Scalar or node.text in items or node.plain and node.text in ("", "<<"):
-                _check_key(node, items, merges, source)
+            if type(node) is not Scalar or node.text in items or (node.plain and node.text in ("", "<<")):
+                _check_key(node, items, merges)
             key = node  # type: ignore[assignment]
         elif key.plain and key.text == "<<":
             merges = [*(merges or []), (key, node)]
@@ -235,7 +235,7 @@ def _documents(parser: Any, source: Source) -> list[Node]:
             key = None
 
 
-def _check_key(node: Node, items: dict[str, tuple[Scalar, Node]], merges: Any, source: Source) -> None:
+def _check_key(node: Node, items: dict[str, tuple[Scalar, Node]], merges: Any) -> None:
     if not isinstance(node, Scalar):
         hint = "quote it if it is text; `{{ … }}` is an expression in templates only"
         raise YamlError(Problem("a key must be text, found a map or list", place=node.place, hint=hint))
@@ -273,7 +273,7 @@ def _merge_keys(target: Node, merges: list[tuple[Scalar, Node]]) -> None:
     target.items.update({**inherited, **own})
 
 
-def _tag(node: Scalar, tag: str, source: Source) -> None:
+def _tag(node: Scalar, tag: str) -> None:
     """Note a scalar's tag; text that is tagged as text is as good as quoted."""
     name = tag.removeprefix(_TAG)
     if tag == "!" or (name == "str" and name != tag):

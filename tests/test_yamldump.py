@@ -236,7 +236,7 @@ def test_keys() -> None:
     """Keys are quoted as values are; what is no string is spelled as Go spells it; a very long one needs a `?`."""
     keys: dict[Any, Any] = {True: 1, 8: 2, 1.5: 3, 1e21: 4, 16777217.0: 5, "y": 6, "<<": 7, "a\nb": 8, Spelled("s"): 9}
     assert dump_tree(keys).split("\n") == [
-        "\"true\": 1", '"8": 2', '"1.5": 3', '"1e+21": 4', '"1.6777216e+07": 5', '"y": 6', '"<<": 7', '"a\\nb": 8', "s: 9", ""
+        '"true": 1', '"8": 2', '"1.5": 3', '"1e+21": 4', '"1.6777216e+07": 5', '"y": 6', '"<<": 7', '"a\\nb": 8', "s: 9", ""
     ]  # fmt: skip
     long = "k" * 1100
     tree = {long: "a\nb", long + "1": {"x": [{long: 1}]}, long + "2": ["y"], "한" * 1100: "z"}

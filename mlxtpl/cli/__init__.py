@@ -46,7 +46,7 @@ class _Commands(click.Group):
 
             near = difflib.get_close_matches(args[0], COMMANDS, 1)
             if near:
-                error.message += f" Did you mean {near[0]}?"
+                raise click.UsageError(f"{error.message} Did you mean {near[0]}?", ctx) from None
             raise
 
 
@@ -78,10 +78,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        print(f"error: cannot write the output: {(error.strerror or str(error)).lower()}", file=sys.stderr)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # A directory that may not be listed, a disk that is full.
+        where = f": {error.filename}" if error.filename else ""
+        print(f"error: {(error.strerror or str(error)).lower()}{where}", file=sys.stderr)
         return 1
-    except Exception:
+    except Exception:  # noqa: BLE001 - the one boundary
         import traceback
 
         traceback.print_exc()

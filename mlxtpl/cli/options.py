@@ -28,7 +28,9 @@ def values_options(function: _F) -> _F:
         click.option("--layer", "layers", metavar="DIR", multiple=True, help="A further layer directory."),
         click.option("--package", metavar="DIR", help="A package other than the values' own."),
         *(click.option(f"--{name}", metavar=form, multiple=True, help=text) for name, (form, text) in _SETS.items()),
-        click.option("-f", "--values", "files", metavar="FILE", multiple=True, help="A values file to merge over PATH."),
+        click.option(
+            "-f", "--values", "files", metavar="FILE", multiple=True, help="A values file to merge over PATH."
+        ),
     ):
         function = decorate(function)
     return function

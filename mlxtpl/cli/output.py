@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from mlxtpl.errors import MlxtplError, format_problem
+from mlxtpl.errors import MlxtplError, OutputError, Problem, format_problem
 
 _RED, _YELLOW, _BLUE, _BOLD, _RESET = "\033[31m", "\033[33m", "\033[34m", "\033[1m", "\033[0m"
 
@@ -28,8 +28,16 @@ def write(text: str) -> None:
     if stream is None:
         sys.stdout.write(text)
     else:
-        stream.write(text.encode("utf-8"))
-        stream.flush()
+        try:
+            stream.write(text.encode("utf-8"))
+            stream.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            # What is left in the buffer would fail again when the interpreter ends.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            reason = (error.strerror or str(error)).lower()
+            raise OutputError(Problem(f"cannot write to standard output: {reason}")) from None
 
 
 def _colour(text: str) -> str:

@@ -27,7 +27,9 @@ def check(manifest: Manifest) -> Iterator[Problem]:
                 yield Problem("must have a container, found none", where)
             elif obj.get("kind") == "PyTorchJob" and all(c.get("name") != "pytorch" for c in containers):
                 names = ", ".join(str(c.get("name")) for c in containers)
-                yield Problem(f"must have a container named pytorch, found {names}", where, hint="rename the training container")
+                yield Problem(
+                    f"must have a container named pytorch, found {names}", where, hint="rename the training container"
+                )
             for container in containers:
                 if not container.get("image"):
                     yield Problem("must have an image", f"{where}[{container.get('name')}]")

@@ -1,0 +1,62 @@
+# Two commands for everybody: `make render` and `make test`. Each does its own set-up in .venv.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
+DATA   := $(shell find mlxtpl templates values -type f -not -path '*/__pycache__/*' 2>/dev/null)
+
+.PHONY: help render test check format docs clean
+help:
+	@echo "make render   print the manifest of values/prod.yaml"
+	@echo "make test     build the wheel, install it, run all tests on it"
+	@echo "make check    format, lint, types, generated docs"
+	@echo "make docs     write the generated docs again"
+	@echo "make format   format the code"
+	@echo "make clean    remove what make made"
+
+render: $(VENV)/.wheel
+	@$(BIN)/mlxtpl render values/prod.yaml
+
+test: $(VENV)/.wheel $(VENV)/.test
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -Im pytest -q tests
+
+check: $(VENV)/.wheel $(VENV)/.dev
+	@$(BIN)/ruff format --check mlxtpl tests docs
+	@$(BIN)/ruff check mlxtpl tests docs
+	@$(BIN)/mypy
+	@$(BIN)/python docs/generate.py --check
+
+docs: $(VENV)/.wheel
+	@$(BIN)/python docs/generate.py
+
+format: $(VENV)/.dev
+	@$(BIN)/ruff format mlxtpl tests docs
+	@$(BIN)/ruff check --fix mlxtpl tests docs
+
+$(VENV)/.made:
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 10) else "mlxtpl needs python 3.10 or newer, found " + sys.version.split()[0])'
+	@$(PYTHON) -m venv $(VENV) || { echo "python3 cannot make a virtual environment: install its venv package (Debian: apt-get install python3-venv)"; exit 1; }
+	@touch $@
+
+# The wheel is what users get, so it is what render and the tests use.
+$(VENV)/.wheel: $(VENV)/.made pyproject.toml README.md $(DATA)
+	@rm -rf $(VENV)/wheel
+	@$(PIP) wheel --no-deps --wheel-dir $(VENV)/wheel .
+	@$(PIP) install $(VENV)/wheel/*.whl
+	@$(PIP) install --force-reinstall --no-deps $(VENV)/wheel/*.whl
+	@touch $@
+
+# pip older than 25.1 knows no dependency groups: they are read from pyproject.toml.
+$(VENV)/.test: $(VENV)/.made pyproject.toml
+	@$(BIN)/python docs/groups.py test > $(VENV)/test.txt
+	@$(PIP) install -r $(VENV)/test.txt
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.test pyproject.toml
+	@$(BIN)/python docs/groups.py dev > $(VENV)/dev.txt
+	@$(PIP) install -r $(VENV)/dev.txt
+	@touch $@
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
