@@ -125,7 +125,7 @@ class OutputError(MlxtplError):
 def format_problem(problem: Problem, stage: str = "") -> str:
     """The problem as the text a person reads: message, place, source line with a marker, notes, hint."""
     head = ": ".join(part for part in (problem.level, stage, problem.where, problem.message) if part)
-    lines = [head]
+    lines = [_one_line(head)]
     if problem.place is not None:
         place = problem.place
         lines.append(f"  --> {place}")
@@ -156,6 +156,11 @@ def _snippet(text: str, place: Place) -> list[str]:
     pad = "".join("  " if ord(c) >= 0x1100 and _is_wide(c) else " " for c in text[:start])
     mark = "".join("^^" if ord(c) >= 0x1100 and _is_wide(c) else "^" for c in text[start : start + length]) or "^"
     return [f"{number} | {text}", f"{' ' * len(number)} | {pad}{mark}"]
+
+
+def _one_line(text: str) -> str:
+    """The text with line ends and control characters as escapes: a message's first line stays one line."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _is_wide(char: str) -> bool:

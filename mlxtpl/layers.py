@@ -28,8 +28,11 @@ def render_layers(values: Values) -> Manifest:
                 try:
                     objects[stem if stem not in JOB_STEMS else "job"] = _merged(objects, stem, partial)
                 except MergeError as error:
-                    at = f"{layer.shown}/{stem}.yaml.j2"
-                    raise MergeError([p._replace(notes=(*p.notes, ("layer", at))) for p in error.problems]) from None
+                    at = ("layer", f"{layer.shown}/{stem}.yaml.j2")
+                    # Most often it is the user's own patch that does not fit.
+                    place = values.locate(("patch", stem)) if layer.name == "user" else None
+                    told = [each._replace(place=place, notes=(*each.notes, at)) for each in error.problems]
+                    raise MergeError(told) from None
     job = objects.pop("job", None)
     # What the job needs (a ConfigMap of files) comes first, since kubectl applies in order.
     manifest = [*objects.values(), *([job] if job else [])]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from mlxtpl.errors import LintError, Source
+from mlxtpl.errors import LayerError, LintError, MergeError, Problem, Source
 from mlxtpl.layers import render_layers
 from mlxtpl.linter import lint
 from mlxtpl.manifest import Manifest
@@ -33,8 +33,16 @@ def render(
         MlxtplError: the error of the arrow that found the input wrong.
     """
     values = load_values(files, sets, package_path=package_path, layer_paths=layer_paths, packages=packages)
-    manifest = render_layers(values)
+    try:
+        manifest = render_layers(values)
+    except (LayerError, MergeError) as error:
+        raise type(error)([_from(each, values.name) for each in error.problems]) from None
     problems = [each for each in lint(manifest) if each.level == "error"]
     if problems:
-        raise LintError([each._replace(notes=(*each.notes, ("from", values.name))) for each in problems])
+        raise LintError([_from(each, values.name) for each in problems])
     return manifest
+
+
+def _from(problem: Problem, name: str) -> Problem:
+    """The problem with the values file that led to it."""
+    return problem._replace(notes=(*problem.notes, ("from", name)))

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
 import jinja2
 from jinja2 import nodes
@@ -128,7 +128,7 @@ class LayerEnvironment(ImmutableSandboxedEnvironment):
             each.expr = _wrapped("comparable", each.expr)
             for operand in each.ops:
                 operand.expr = _wrapped("comparable", operand.expr)
-        tree = _Joined().visit(tree)
+        tree = cast(nodes.Template, _Joined().visit(tree))
         for call in tree.find_all(nodes.Test):
             call.node = _wrapped("comparable", call.node) if call.name not in ("defined", "undefined") else call.node
         tree.set_environment(self)
