@@ -49,6 +49,8 @@ def expand(paths: Sequence[str]) -> list[str]:
         if not files:
             raise ValuesError(Problem("the directory has no values file", path, hint="partials (_*.yaml) do not count"))
         found += [str(each) for each in files]
+    if len(found) > 1 and "-" in found:
+        raise ValuesError(Problem("standard input cannot be one of several values files", "-"))
     stems: dict[str, str] = {}
     for path in found:
         other = stems.setdefault(Path(path).stem, path)

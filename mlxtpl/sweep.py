@@ -89,6 +89,31 @@ def load_matrix(path: Path) -> Matrix:
     return Matrix(tuple(axes), lists["include"], lists["exclude"])
 
 
+def read_options(texts: Sequence[str]) -> Matrix:
+    """The matrix of all `--matrix` options: axes (`key=…`) and files.
+
+    Raises:
+        YamlError, ValuesError: one of them is wrong, or two have the same key.
+    """
+    axes: list[Axis] = []
+    include: tuple[Mapping[str, str], ...] = ()
+    exclude: tuple[Mapping[str, str], ...] = ()
+    for number, text in enumerate(texts, 1):
+        if "=" in text:
+            axes.append(parse_axis(text, number))
+        else:
+            loaded = load_matrix(Path(text))
+            axes += loaded.axes
+            include += loaded.include
+            exclude += loaded.exclude
+    seen: set[str] = set()
+    for axis in axes:
+        if axis.key in seen:
+            raise ValuesError(Problem("is an axis twice", f"matrix.{axis.key}", axis.place))
+        seen.add(axis.key)
+    return Matrix(tuple(axes), include, exclude)
+
+
 def combinations(matrix: Matrix, name: str, limit: int) -> list[Combination]:
     """Every combination in order (the last axis varies fastest), each with a suffix of its own.
 

@@ -36,19 +36,28 @@ def values_options(function: _F) -> _F:
     return function
 
 
-def values_arguments(path: str, options: dict[str, Any]) -> dict[str, Any]:
-    """What the library takes, from PATH and the options above.
-
-    Returns:
-        keyword arguments of `pipeline.render` and `values.load_values`.
+def read_path(path: str) -> Source:
+    """A values file, or standard input for `-`.
 
     Raises:
-        YamlError: a values file cannot be read.
+        YamlError: it cannot be read.
     """
+    return read_values(path, sys.stdin.buffer.read)
+
+
+def further_files(options: dict[str, Any]) -> list[Source]:
+    """The files of `-f`, read.
+
+    Raises:
+        YamlError: one cannot be read.
+    """
+    return [read_path(each) for each in options["files"]]
+
+
+def render_arguments(options: dict[str, Any]) -> dict[str, Any]:
+    """What `pipeline.render` and `values.load_values` take beside files."""
     package = options["package"]
-    files: list[Source] = [read_values(each, sys.stdin.buffer.read) for each in (path, *options["files"])]
     return {
-        "files": files,
         "sets": [(name, text) for name in _SETS for text in options[name.replace("-", "_")]],
         "package_path": None if package is None else Path(package),
         "layer_paths": [Path(each) for each in options["layers"]],

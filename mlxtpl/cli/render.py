@@ -1,30 +1,119 @@
-"""`mlxtpl render PATH`: one values file in, a manifest out."""
+"""`mlxtpl render PATH…`: values files in, manifests out; on one stream, into a directory, or compared with one."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import click
 
-from mlxtpl.cli.options import values_arguments, values_options
-from mlxtpl.cli.output import write
+from mlxtpl.cli.options import further_files, read_path, render_arguments, values_options
+from mlxtpl.cli.output import show_error, write
+
+_PROGRESS_FROM = 50
 
 
 @click.command("render")
-@click.argument("path", metavar="PATH")
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
 @values_options
+@click.option("-o", "--output", metavar="DIR", help="Write one file for each job into DIR; only files that differ.")
+@click.option("--check", metavar="DIR", help="Compare with the files in DIR: exit code 1 and a diff when they differ.")
+@click.option(
+    "--matrix", metavar="KEY=V1,V2", multiple=True, help="One job for each value (1..3 is a range), or a file."
+)
+@click.option(
+    "--max", "limit", type=click.IntRange(1), default=1000, show_default=True, help="The most jobs of a matrix."
+)
+@click.option("--list", "only_list", is_flag=True, help="Show the jobs of a matrix, render none.")
 @click.option("--format", "form", type=click.Choice(["yaml", "json"]), default="yaml", help="The form of the output.")
-def command(path: str, form: str, **options: Any) -> None:
-    """Render the values file PATH (`-` for standard input) to a manifest on standard output."""
-    from mlxtpl.pipeline import render
+def command(paths: tuple[str, ...], form: str, *, only_list: bool, limit: int, **options: Any) -> int:
+    """Render values files to manifests.
+
+    A PATH is a values file, a directory of them (partials, _*.yaml, are left out) or - for standard input.
+    """
+    if options["output"] and options["check"]:
+        raise click.UsageError("-o and --check exclude each other")
+    if form == "json" and (options["output"] or options["check"]):
+        raise click.UsageError("--format json is for standard output")
+    if options["matrix"]:
+        return _sweep(paths, form, options, limit=limit, only_list=only_list)
+    if only_list:
+        raise click.UsageError("--list goes with --matrix")
+    from mlxtpl import batch
+
+    files = batch.expand(paths)
+    jobs = batch.render_files(files, read_path, further_files(options), render_arguments(options))
+    return _finish(jobs, len(files), form, options)
+
+
+def _sweep(paths: tuple[str, ...], form: str, options: dict[str, Any], *, limit: int, only_list: bool) -> int:
+    from mlxtpl import batch, outputs, sweep
+
+    if len(paths) != 1 or Path(paths[0]).is_dir():
+        raise click.UsageError("--matrix takes one values file")
+    files = [read_path(paths[0]), *further_files(options)]
+    matrix = sweep.read_options(options["matrix"])
+    chosen, name, jobs = batch.render_matrix(files, matrix, limit, render_arguments(options))
+    rows = [(name + each.suffix, each.coordinates, f"{name}{each.suffix}.yaml") for each in chosen]
+    table, data = sweep.index(rows)
+    if only_list:
+        write(data if form == "json" else table)
+        return 0
+    code = _finish(jobs, len(chosen), form, options)
+    if options["output"] and code == 0:
+        for file, text in (("index.csv", table), ("index.json", data)):
+            outputs.write_file(Path(options["output"]), file, text)
+    return code
+
+
+def _finish(jobs: Iterable[Any], count: int, form: str, options: dict[str, Any]) -> int:
+    """Write, compare or print the jobs; every error is told, good files are written all the same."""
+    from mlxtpl import batch, outputs
     from mlxtpl.yamldump import dump
 
-    manifest = render(**values_arguments(path, options))
-    if form == "json":
-        import json
+    failed = False
+    rendered = []
+    texts: dict[str, str] = {}
+    directory = Path(options["output"] or options["check"] or ".")
+    if options["output"]:
+        outputs.make_directory(directory)
+    shown = count > _PROGRESS_FROM and sys.stderr.isatty()
+    with click.progressbar(jobs, length=count, file=sys.stderr, hidden=not shown) as bar:
+        for each in bar:
+            if each.error is not None:
+                show_error(each.error)
+                failed = True
+            elif options["output"]:
+                outputs.write_file(directory, each.file, dump(each.manifest))
+            elif options["check"]:
+                texts[each.file] = dump(each.manifest)
+            else:
+                rendered.append(each)
+    if failed:
+        return 1
+    if options["check"]:
+        return _show_differences(directory, texts)
+    if not options["output"]:
+        manifest = batch.one_stream(rendered)
+        write(_json(manifest) if form == "json" else dump(manifest))
+    return 0
 
-        # kubectl takes one JSON document: several objects are a List.
-        data = manifest[0] if len(manifest) == 1 else {"apiVersion": "v1", "kind": "List", "items": manifest}
-        write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
-    else:
-        write(dump(manifest))
+
+def _show_differences(directory: Path, texts: dict[str, str]) -> int:
+    from mlxtpl import outputs
+
+    found = list(outputs.differences(directory, texts))
+    for name, what, diff in found:
+        print(f"{directory / name}: {what}", file=sys.stderr)
+        write(diff)
+    return 1 if found else 0
+
+
+def _json(manifest: list[dict[str, Any]]) -> str:
+    import json
+
+    # kubectl takes one JSON document: several objects are a List.
+    data = manifest[0] if len(manifest) == 1 else {"apiVersion": "v1", "kind": "List", "items": manifest}
+    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from mlxtpl.cli.options import values_arguments, values_options
+from mlxtpl.cli.options import further_files, read_path, render_arguments, values_options
 from mlxtpl.cli.output import write
 
 
@@ -29,7 +29,8 @@ def command(path: str | None, form: str | None, *, schema: bool, **options: Any)
     if path is not None:
         if schema or form in ("text", "markdown"):
             raise click.UsageError("with a PATH the form is yaml or json, and there is no --schema")
-        merged = reference.merged_values(load_values(**values_arguments(path, options)))
+        files = [read_path(path), *further_files(options)]
+        merged = reference.merged_values(load_values(files, **render_arguments(options)))
         write(json.dumps(merged, indent=2, ensure_ascii=False) + "\n" if form == "json" else dump_tree(merged))
         return
     package = reference.load(options["package"] and Path(options["package"]), [Path(p) for p in options["layers"]])
