@@ -43,6 +43,11 @@ def render(
     return manifest
 
 
+def warnings(manifest: Manifest, name: str) -> list[Problem]:
+    """What the rules advise against, for a manifest that was rendered from the values file `name`."""
+    return [_from(each, name) for each in lint(manifest) if each.level == "warning"]
+
+
 def _from(problem: Problem, name: str) -> Problem:
     """The problem with the values file that led to it."""
     return problem._replace(notes=(*problem.notes, ("from", name)))

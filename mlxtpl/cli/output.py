@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 
 from mlxtpl.errors import MlxtplError, OutputError, Problem, format_problem
 
@@ -19,6 +20,13 @@ def show_error(error: MlxtplError) -> None:
     print("\n\n".join(texts), file=sys.stderr)
     if len(texts) > 1:
         print(f"\n{len(texts)} problems", file=sys.stderr)
+
+
+def show_warnings(problems: Sequence[Problem]) -> None:
+    """Print warnings to stderr."""
+    for problem in problems:
+        text = format_problem(problem, "lint")
+        print(_colour(text) if sys.stderr.isatty() and not os.environ.get("NO_COLOR") else text, file=sys.stderr)
 
 
 def write(text: str) -> None:

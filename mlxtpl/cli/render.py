@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from mlxtpl.cli.options import further_files, read_path, render_arguments, values_options
-from mlxtpl.cli.output import show_error, write
+from mlxtpl.cli.output import show_error, show_warnings, write
 
 _PROGRESS_FROM = 50
 
@@ -71,6 +71,7 @@ def _sweep(paths: tuple[str, ...], form: str, options: dict[str, Any], *, limit:
 def _finish(jobs: Iterable[Any], count: int, form: str, options: dict[str, Any]) -> int:
     """Write, compare or print the jobs; every error is told, good files are written all the same."""
     from mlxtpl import batch, outputs
+    from mlxtpl.pipeline import warnings
     from mlxtpl.yamldump import dump
 
     failed = False
@@ -82,6 +83,7 @@ def _finish(jobs: Iterable[Any], count: int, form: str, options: dict[str, Any])
     shown = count > _PROGRESS_FROM and sys.stderr.isatty()
     with click.progressbar(jobs, length=count, file=sys.stderr, hidden=not shown) as bar:
         for each in bar:
+            show_warnings(warnings(each.manifest, each.path))
             if each.error is not None:
                 show_error(each.error)
                 failed = True

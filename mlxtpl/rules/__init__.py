@@ -14,6 +14,7 @@ from mlxtpl.manifest import Manifest
 from mlxtpl.rules import (
     derived_name_too_long,
     duplicate_object,
+    long_name,
     missing_training_container,
     two_nproc_fields,
     undeclared_volume,
@@ -38,4 +39,5 @@ RULES: tuple[Rule, ...] = (
     two_nproc_fields,
     derived_name_too_long,
     undeclared_volume,
+    long_name,
 )
