@@ -72,9 +72,7 @@ def load_package(path: Path, shown: str | None = None) -> Package:
         PackageError: no package.yaml, a wrong one, a layer that is missing, lies outside, or is wrong itself.
     """
     shown = str(path) if shown is None else shown
-    if not path.is_dir():
-        what = "is no directory" if path.exists() else "does not exist"
-        raise PackageError(Problem(f"the package {what}", shown, hint="a package is a directory with a package.yaml"))
+    _need_directory(path, shown, "package", "a package is a directory with a package.yaml")
     root = _load_mapping(path / "package.yaml", f"{shown}/package.yaml", needed=True)
     assert root is not None
     problems = [
@@ -132,12 +130,21 @@ def load_layer(path: Path, shown: str | None = None) -> Layer:
         PackageError: it does not exist, has no template, or is wrong itself.
     """
     shown = str(path) if shown is None else shown
-    if not path.is_dir():
-        what = "is no directory" if path.exists() else "does not exist"
-        raise PackageError(Problem(f"the layer {what}", shown, hint="a layer is a directory with templates *.yaml.j2"))
+    _need_directory(path, shown, "layer", "a layer is a directory with templates *.yaml.j2")
     from mlxtpl.templating import make_environment
 
     return _layer(path, shown, make_environment(path, shown), "")
+
+
+def _need_directory(path: Path, shown: str, what: str, hint: str) -> None:
+    try:
+        if path.is_dir():
+            next(path.iterdir(), None)
+            return
+        reason = "is no directory" if path.exists() else "does not exist"
+    except OSError as error:
+        reason = f"cannot be read: {(error.strerror or str(error)).lower()}"
+    raise PackageError(Problem(f"the {what} {reason}", shown, hint=hint))
 
 
 def assemble(package: Package, layers: tuple[Layer, ...] = ()) -> Package:

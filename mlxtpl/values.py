@@ -137,7 +137,7 @@ def _load_extended(source: Source, chain: tuple[tuple[Path, str], ...]) -> yamli
     for parent in parents.items if isinstance(parents, yamlio.Sequence) else [parents]:
         if yamlio.is_null(parent):
             continue
-        if not isinstance(parent, yamlio.Scalar) or not parent.text:
+        if not isinstance(parent, yamlio.Scalar) or not parent.text or "\0" in parent.text:
             problems.append(Problem("must be the path of a values file", "extends", parent.place))
             continue
         path = Path(source.directory, parent.text)
@@ -245,7 +245,7 @@ def _load_packages(
     named = {
         Path(node.source.directory, node.text): node.place
         for node in (chosen, *wanted)
-        if isinstance(node, yamlio.Scalar) and node.text and not yamlio.is_null(node)
+        if isinstance(node, yamlio.Scalar) and node.text and not yamlio.is_null(node) and "\0" not in node.text
     }
     own = [path for path in named if not isinstance(chosen, yamlio.Scalar) or named[path] != chosen.place]
     base = package_path or next((path for path in named if path not in own), None)
@@ -369,7 +369,7 @@ def _content(entry: Mapping[str, Any], path: str, nodes: yamlio.Mapping) -> byte
     try:
         with file.open("rb") as stream:
             return stream.read(MAX_FILES_BYTES + 1)
-    except OSError as error:
-        message = f"cannot read {file}: {(error.strerror or str(error)).lower()}"
+    except (OSError, ValueError) as error:
+        message = f"cannot read {file}: {(getattr(error, 'strerror', '') or str(error)).lower()}"
         hint = "a path is relative to the file that writes it"
         raise ValuesError(Problem(message, "", node.place, hint=hint)) from None
