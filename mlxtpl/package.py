@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mlxtpl import schema, yamlio
+from mlxtpl import schema, schemarules, yamlio
 from mlxtpl.errors import MlxtplError, PackageError, Problem
 from mlxtpl.yamlio import Node
 
@@ -151,7 +151,7 @@ def assemble(package: Package, layers: tuple[Layer, ...] = ()) -> Package:
     """The package with further layers before its last one, `user`, or at its end; schemas joined, validator made.
 
     Raises:
-        PackageError: two layers have one name, or declare the same values key, or a schema is no Cerberus schema.
+        PackageError: two layers have one name, or declare the same values key.
     """
     last = len(package.layers) - (package.layers[-1].name == "user")
     merged = (*package.layers[:last], *layers, *package.layers[last:])
@@ -171,17 +171,12 @@ def assemble(package: Package, layers: tuple[Layer, ...] = ()) -> Package:
             keys[key], nodes[key] = layer.keys[key], node
     if problems:
         raise PackageError(problems)
-    try:
-        validator = schema.make_validator(keys)
-    except schema.SchemaFault as fault:
-        raise PackageError([_schema_problem(path, message, nodes) for path, message in fault.faults]) from None
-    return package._replace(layers=merged, keys=keys, schema_nodes=nodes, validator=validator)
+    return package._replace(layers=merged, keys=keys, schema_nodes=nodes, validator=schema.make_validator(keys))
 
 
 def _schema_problem(path: tuple[str, ...], message: str, nodes: Mapping[str, Node]) -> Problem:
     node, _ = schema.locate(nodes[path[0]], path[1:])
-    hint = "the rules are those of Cerberus, and exactlyOneKey, elements, onlyTrue, allowedText"
-    return Problem(message, schema.dotted(path), None if node is None else node.place, hint=hint)
+    return Problem(message, schema.dotted(path), None if node is None else node.place)
 
 
 def _directives() -> tuple[dict[str, Any], dict[str, Node]]:
@@ -213,7 +208,7 @@ def _layer(directory: Path, shown: str, environment: Environment, prefix: str) -
         if rules is not None:
             schema_nodes = {key: node for key, (_, node) in rules.items.items()}
             keys = {key: plain(node) for key, node in schema_nodes.items()}
-            problems += _check_schema(keys, rules)
+            problems += [_schema_problem(path, text, schema_nodes) for path, text in schemarules.faults(keys)]
         defaults = _load_mapping(directory / "defaults.yaml", f"{shown}/defaults.yaml", root=resolved)
     except MlxtplError as error:
         problems += error.problems
@@ -232,16 +227,6 @@ def _layer(directory: Path, shown: str, environment: Environment, prefix: str) -
         schema_nodes,
         defaults,
     )
-
-
-def _check_schema(keys: Mapping[str, Any], rules: yamlio.Mapping) -> list[Problem]:
-    """A schema of somebody's own layer may be wrong: Cerberus says how. The built-in ones are checked by the tests."""
-    problems = []
-    for key, value in keys.items():
-        if not isinstance(value, Mapping):
-            message = f"must be a map of rules, found {schema.found_words(rules.items[key][1])}"
-            problems.append(Problem(message, key, rules.items[key][1].place, hint=f"{key}: {{type: string}}"))
-    return problems
 
 
 def plain(node: Node) -> Any:

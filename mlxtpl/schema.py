@@ -185,36 +185,9 @@ def _validator_class() -> Any:
     return LayerValidator
 
 
-class SchemaFault(Exception):
-    """A schema is no Cerberus schema; `faults` is (path in the schema, message)."""
-
-    def __init__(self, faults: list[tuple[tuple[str, ...], str]]) -> None:
-        self.faults = faults
-        super().__init__(str(faults))
-
-
 def make_validator(keys: Rules) -> Any:
-    """A reusable Cerberus validator for a mapping with these keys.
-
-    Raises:
-        SchemaFault: the schema itself is wrong.
-    """
-    import cerberus
-
-    try:
-        return _validator_class()(keys, ignore_none_values=True, allow_unknown=False)
-    except cerberus.SchemaError as error:
-        tree = error.args[0] if isinstance(error.args[0], dict) else {}
-        raise SchemaFault(list(_schema_faults(tree, ())) or [((next(iter(keys)),), str(error))]) from None
-
-
-def _schema_faults(tree: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
-    for key, messages in tree.items():
-        for message in messages:
-            if isinstance(message, dict):
-                yield from _schema_faults(message, (*path, str(key)))
-            else:
-                yield (*path, str(key)), f"is no valid rule: {message}"
+    """A reusable Cerberus validator for a mapping with these keys, which `schemarules` found nothing wrong with."""
+    return _validator_class()(keys, ignore_none_values=True, allow_unknown=False)
 
 
 def validate(tree: Mapping[str, Any], validator: Any) -> Iterator[tuple[Path, Path, str, Any]]:
