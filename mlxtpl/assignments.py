@@ -104,7 +104,6 @@ def _path(source: Source, at: int) -> tuple[tuple[Step, ...], int]:
     path: list[Step] = []
     name = ""
     start = at
-    named = False
     while at < len(text):
         char = text[at]
         if char == "\\" and at + 1 < len(text):
@@ -119,11 +118,11 @@ def _path(source: Source, at: int) -> tuple[tuple[Step, ...], int]:
             elif char == "=" and not (path and isinstance(path[-1], int)):
                 raise _grammar(source, at, 'a name must stand before "="')
             name = ""
-            named = True
             if char == "=":
                 return tuple(path), at
             if char == ",":
-                raise _grammar(source, start, f'"{text[start:at]}" has no value')
+                hint = r"a comma inside a value is written \," if start else ""
+                raise _grammar(source, start, f'"{text[start:at]}" has no value', hint)
             if char == "[":
                 end = text.find("]", at)
                 digits = text[at + 1 : end]
@@ -134,9 +133,9 @@ def _path(source: Source, at: int) -> tuple[tuple[Step, ...], int]:
         else:
             name += char
         at += 1
-    del named
     shown = text[start:]
-    raise _grammar(source, start, f'"{shown}" has no value' if shown else "an assignment is missing")
+    hint = r"a comma inside a value is written \," if start and shown else ""
+    raise _grammar(source, start, f'"{shown}" has no value' if shown else "an assignment is missing", hint)
 
 
 def _value(source: Source, at: int, *, quoted: bool) -> tuple[Node, int]:
@@ -149,7 +148,7 @@ def _value(source: Source, at: int, *, quoted: bool) -> tuple[Node, int]:
         if text[at : at + 1] == "}":
             return Sequence(items, source, 1, start + 1), at + 1
         while True:
-            word, end, _ = _word(text, at, ",}")
+            word, end = _word(text, at, ",}")
             if end >= len(text):
                 raise _grammar(source, start, "the list has no closing brace", "a list is {x,y}")
             items.append(Scalar(word, not quoted and word != "", source, 1, at + 1, max(1, end - at)))
@@ -159,21 +158,19 @@ def _value(source: Source, at: int, *, quoted: bool) -> tuple[Node, int]:
         if at < len(text) and text[at] != ",":
             raise _grammar(source, at, "a comma must stand between two assignments")
         return Sequence(items, source, 1, start + 1), at
-    word, end, escaped = _word(text, at, ",")
-    del escaped
+    word, end = _word(text, at, ",")
     # An empty value is the empty string, as in Helm; `null` removes.
     return Scalar(word, not quoted and word != "", source, 1, at + 1, max(1, end - at)), end
 
 
-def _word(text: str, at: int, stops: str) -> tuple[str, int, bool]:
-    word, escaped = "", False
+def _word(text: str, at: int, stops: str) -> tuple[str, int]:
+    word = ""
     while at < len(text) and text[at] not in stops:
         if text[at] == "\\" and at + 1 < len(text):
             at += 1
-            escaped = True
         word += text[at]
         at += 1
-    return word, at, escaped
+    return word, at
 
 
 class _Number(str):

@@ -97,23 +97,28 @@ def contenthash(value: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:10]
 
 
-def mountpaths(volumes: Any) -> list[str]:
-    """Every path at which the volumes of a values file are mounted.
+def mounts(volumes: Any, files: Any = None) -> list[dict[str, Any]]:
+    """Every path at which the volumes and files of a values file are mounted, and the key that says so.
 
-    >>> mountpaths({"a": {"mountPath": "/data/"}, "b": {"mounts": {"/x": True, "/y": None}}, "c": None})
-    ['/data', '/x']
+    >>> mounts({"a": {"mountPath": "/data/"}, "b": {"mounts": {"/x": True, "/y": None}}, "c": None}, {"/f": {}})
+    ... # doctest: +NORMALIZE_WHITESPACE
+    [{'path': '/data', 'at': ['volumes', 'a', 'mountPath']},
+     {'path': '/x', 'at': ['volumes', 'b', 'mounts', '/x']},
+     {'path': '/f', 'at': ['files', '/f']}]
     """
-    paths = []
-    for volume in (volumes or {}).values():
-        if volume:
-            paths += [volume.get("mountPath") or ""]
-            paths += [path for path, mount in (volume.get("mounts") or {}).items() if mount is not None]
-    return [path.rstrip("/") or "/" for path in paths if path]
+    found: list[tuple[str, list[str]]] = []
+    for name, volume in (volumes or {}).items():
+        if volume and volume.get("mountPath"):
+            found.append((volume["mountPath"], ["volumes", name, "mountPath"]))
+        paths = (volume or {}).get("mounts") or {}
+        found += [(path, ["volumes", name, "mounts", path]) for path, mount in paths.items() if mount is not None]
+    found += [(path, ["files", path]) for path in files or {}]
+    return [{"path": path.rstrip("/") or "/", "at": at} for path, at in found]
 
 
 FILTERS: dict[str, Callable[..., Any]] = {
     "contenthash": contenthash,
     "flags": flags,
-    "mountpaths": mountpaths,
+    "mounts": mounts,
     "torchrun": torchrun,
 }

@@ -280,6 +280,10 @@ def explain_fault(rule: str, wanted: Any, node: Node | None, rules: Rules) -> tu
 
 
 def _type_hint(types: tuple[str, ...], node: Node | None) -> str:
+    if isinstance(node, yamlio.Mapping) and node.source.name.startswith("--set"):
+        return r"a dot inside a key is written \."
+    if isinstance(node, Sequence) and node.source.name.startswith("--set") and "dict" in types:
+        return "--set-json sets a map"
     if not isinstance(node, Scalar):
         return ""
     text = node.text

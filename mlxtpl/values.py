@@ -207,7 +207,8 @@ def merge_nodes(base: Node, over: Node, path: tuple[str, ...] = ()) -> Any:
             raise ValuesError(problems)
         return yamlio.Mapping(items, over.source, over.line, over.column)
     if isinstance(base, yamlio.Mapping) and isinstance(over, yamlio.Scalar) and over.plain and over.text == "true":
-        return base
+        # The map stays; who looks for what it lacks is sent to where it was turned on.
+        return yamlio.Mapping(base.items, over.source, over.line, over.column)
     if {type(base), type(over)} == {yamlio.Mapping, yamlio.Sequence}:
         new, old_words = schema.found_words(over), schema.found_words(base)
         raise ValuesError(
@@ -216,7 +217,9 @@ def merge_nodes(base: Node, over: Node, path: tuple[str, ...] = ()) -> Any:
                 schema.dotted(path),
                 over.place,
                 ((old_words, str(base.place)),),
-                "write both in the same form, or set it to null in a file between the two",
+                "--set-json sets a map"
+                if over.source.name.startswith("--set")
+                else "write both in the same form, or set it to null in a file between the two",
             )
         )
     return over

@@ -28,7 +28,9 @@ def command(path: str | None, form: str | None, *, schema: bool, **options: Any)
 
     if path is not None:
         if schema or form in ("text", "markdown"):
-            raise click.UsageError("with a PATH the form is yaml or json, and there is no --schema")
+            raise click.UsageError(
+                "with a PATH the form is yaml or json; --schema stands alone (--layer and --package add their keys)"
+            )
         files = [read_path(path), *further_files(options)]
         merged = reference.merged_values(load_values(files, **render_arguments(options)))
         write(json.dumps(merged, indent=2, ensure_ascii=False) + "\n" if form == "json" else dump_tree(merged))

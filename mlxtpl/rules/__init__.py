@@ -18,6 +18,7 @@ from mlxtpl.rules import (
     missing_training_container,
     two_nproc_fields,
     undeclared_volume,
+    workers_without_launcher,
     workers_without_rendezvous,
 )
 
@@ -35,6 +36,7 @@ class Rule(Protocol):
 RULES: tuple[Rule, ...] = (
     duplicate_object,
     missing_training_container,
+    workers_without_launcher,
     workers_without_rendezvous,
     two_nproc_fields,
     derived_name_too_long,

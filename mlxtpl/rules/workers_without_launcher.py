@@ -1,0 +1,37 @@
+"""Workers with an elasticPolicy start a program that does not read its rendezvous.
+
+## Why   with an elasticPolicy the operator injects PET_* variables only, which torchrun reads: a plain python finds no
+         RANK and no MASTER_ADDR, so every pod trains alone, or fails at init_process_group
+## Bad   command: [bash, -c, python train.py] in a Worker of a PyTorchJob with an elasticPolicy
+## Good  command: [bash, -c, torchrun train.py]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mlxtpl.errors import Problem
+from mlxtpl.manifest import Manifest, object_id, training_containers
+
+ID = "workers-without-launcher"
+LEVEL = "warning"
+# A script or an image's entrypoint may start torchrun itself; what is judged is text that plainly starts python.
+_LAUNCHERS = ("torchrun", "torch.distributed", "accelerate", "deepspeed", "PET_", "composer", "elastic")
+
+
+def check(manifest: Manifest) -> Iterator[Problem]:
+    """Source: the table of injected variables, pkg/controller.v1/pytorch/envvar.go and elastic.go at v1.9.4."""
+    for obj in manifest:
+        spec = obj.get("spec")
+        if obj.get("kind") != "PyTorchJob" or not isinstance(spec, dict) or not spec.get("elasticPolicy"):
+            continue
+        for path, container in training_containers(obj):
+            words = [str(each) for key in ("command", "args") for each in container.get(key) or []]
+            text = " ".join(words)
+            if "python" in text and not any(launcher in text for launcher in _LAUNCHERS):
+                hint = "start it with torchrun; `command: [python, train.py]` in a values file becomes that by itself"
+                yield Problem(
+                    f"starts python without torchrun, so that Workers do not find each other: {text[:60]}",
+                    f"{object_id(obj)}: {path}.command",
+                    hint=hint,
+                )
