@@ -33,6 +33,10 @@ def parse(option: str, text: str, number: int) -> list[Assignment]:
         ValuesError: the text does not follow the grammar, with the column.
     """
     source = Source(f"--{option} #{number}", text)
+    if any("\ud800" <= char <= "\udfff" for char in text):
+        raise ValuesError(
+            Problem("the option is no UTF-8 text", source.name, hint="--set-file reads bytes from a file")
+        )
     if option in ("set-json", "set-file"):
         path, at = _path(source, 0)
         rest = text[at + 1 :]

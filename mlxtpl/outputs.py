@@ -10,6 +10,7 @@ from pathlib import Path
 
 from mlxtpl.errors import OutputError, Problem
 
+# Ends in .tmp, so that `kubectl apply -f DIR` never takes what a killed run left.
 _TEMPORARY = ".mlxtpl-"
 
 
@@ -24,7 +25,7 @@ def write_file(directory: Path, name: str, text: str) -> bool:
     """
     data = text.encode("utf-8")
     target = directory / name
-    temporary = directory / f"{_TEMPORARY}{os.getpid()}-{name}"
+    temporary = directory / f"{_TEMPORARY}{os.getpid()}-{name}.tmp"
     try:
         with contextlib.suppress(FileNotFoundError):
             if target.read_bytes() == data:
@@ -69,7 +70,7 @@ def differences(directory: Path, wanted: Mapping[str, str]) -> Iterator[tuple[st
     Raises:
         OutputError: a file cannot be read.
     """
-    there = {path.name for path in directory.glob("*.yaml")} if directory.is_dir() else set()
+    there = {path.name for path in directory.glob("*.yaml") if path.name[0] != "."} if directory.is_dir() else set()
     for name in sorted(there | set(wanted)):
         path = directory / name
         try:

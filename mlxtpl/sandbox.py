@@ -6,11 +6,9 @@ through `finalize`; every other value becomes a placeholder, so no value can eve
 
 from __future__ import annotations
 
-import operator
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextvars import ContextVar
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import FrameType
 from typing import Any, cast
@@ -22,55 +20,41 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
 from markupsafe import Markup
 
+from mlxtpl.bounds import (
+    CLOSE,
+    MAX_RANGE,
+    MAX_SOURCE,
+    OPEN,
+    OPERATORS,
+    RENDER,
+    TEXT_MESSAGE,
+    TemplateFault,
+    check_size,
+    join,
+    kind_of,
+    limited,
+    plain,
+    replace,
+    scalar_text,
+    tojson,
+    total,
+)
 from mlxtpl.filters import FILTERS
 from mlxtpl.schema import Declared
 
-OPEN, CLOSE = "\ue000", "\ue001"
-MAX_SOURCE = 1024 * 1024
-MAX_TEXT = 1024 * 1024  # one string that an expression builds
-MAX_OUTPUT = 2 * 1024 * 1024
-MAX_STEPS = 1_000_000  # loop rounds and macro calls of one render
-MAX_RANGE = 10_000
-MAX_NODES = 100_000  # of one value that is placed
-
 _LOOP = frozenset(("index", "index0", "revindex", "revindex0", "first", "last", "length", "depth", "depth0", "previtem",
                    "nextitem", "cycle", "changed"))  # fmt: skip
-_FILTERS = ("abs", "batch", "capitalize", "count", "default", "d", "dictsort", "first", "float", "groupby", "int", "items",
-            "last", "length", "list", "lower", "map", "max", "min", "reject", "rejectattr", "reverse", "round", "select",
-            "selectattr", "slice", "sort", "string", "sum", "title", "trim", "unique", "upper")  # fmt: skip
+_FILTERS = ("abs", "count", "default", "d", "dictsort", "first", "float", "groupby", "int", "items",
+            "last", "length", "list", "map", "max", "min", "reject", "rejectattr", "reverse", "round", "select",
+            "selectattr", "sort", "unique")  # fmt: skip
+_TEXT_FILTERS = ("capitalize", "lower", "title", "upper")
 _TESTS = ("boolean", "defined", "divisibleby", "eq", "equalto", "==", "even", "false", "float", "ge", ">=", "gt", ">",
           "greaterthan", "in", "integer", "iterable", "le", "<=", "lower", "lt", "<", "lessthan", "mapping", "ne", "!=",
           "none", "number", "odd", "sequence", "string", "true", "undefined", "upper")  # fmt: skip
-_TEXT_MESSAGE = "text that a macro or set block made can only be printed, not joined, compared or filtered"
-
-
-class Render:
-    """What one render counts and collects: placed values, steps left, and when asked the line of each placed value."""
-
-    __slots__ = ("lines", "steps", "values")
-
-    def __init__(self, *, trace: bool = False) -> None:
-        self.values: list[Any] = []
-        self.lines: list[tuple[str, int]] | None = [] if trace else None
-        self.steps = MAX_STEPS
-
-    def step(self) -> None:
-        """Count one loop round or call."""
-        self.steps -= 1
-        if self.steps < 0:
-            raise TemplateFault(f"the template takes more than {MAX_STEPS} steps", "look for a loop in a loop")
-
-
-RENDER: ContextVar[Render] = ContextVar("render")
-
-
-class TemplateFault(Exception):
-    """Something that a template may not do; the place is added by whoever renders."""
-
-    def __init__(self, message: str, hint: str = "") -> None:
-        self.hint = hint
-        self.hole: int | None = None  # which placed value it is about
-        super().__init__(message)
+_PRESENCE = ("defined", "undefined")
+# A comparison of lists of lists can take for ever: these measure what they compare first.
+_COMPARING = frozenset(("dictsort", "eq", "equalto", "==", "ge", ">=", "gt", ">", "greaterthan", "groupby", "in", "le", "<=",
+                        "lessthan", "lt", "<", "max", "min", "ne", "!=", "sort", "unique"))  # fmt: skip
 
 
 def template_line(frame: FrameType | None, line: int) -> tuple[str, int] | None:
@@ -89,6 +73,8 @@ def finalize(value: Any) -> Any:
         str(value)  # StrictUndefined raises
     state = RENDER.get()
     values = state.values
+    if isinstance(value, str):
+        state.spend(len(value))
     values.append(value)
     if state.lines is not None:
         frame = sys._getframe(1)
@@ -115,10 +101,25 @@ class LayerEnvironment(ImmutableSandboxedEnvironment):
         )
         self.root, self.shown = root, shown
         self.globals = {"range": _range}
-        self.filters = {name: _plain_only(self.filters[name]) for name in _FILTERS}
-        self.filters.update({name: _plain_only(function) for name, function in FILTERS.items()})
-        self.filters.update(join=_plain_only(_join), replace=_plain_only(_replace), tojson=_plain_only(_tojson))
-        self.tests = {name: self.tests[name] for name in _TESTS}
+        functions: dict[str, Callable[..., Any]] = {
+            **{name: self.filters[name] for name in _FILTERS},
+            **{name: _of_text(self.filters[name]) for name in _TEXT_FILTERS},
+            **{name: _copied(function) for name, function in FILTERS.items()},
+            "join": join,
+            "replace": replace,
+            "string": scalar_text,
+            "sum": total,
+            "tojson": tojson,
+            "trim": _trim,
+        }
+        self.filters = {
+            name: _plain_only(function, compares=name in _COMPARING) for name, function in functions.items()
+        }
+        tests = cast("dict[str, Callable[..., Any]]", self.tests)
+        self.tests = {
+            name: _plain_only(tests[name], compares=name in _COMPARING) if name not in _PRESENCE else tests[name]
+            for name in _TESTS
+        }
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
         tree = super()._parse(source, name, filename)
@@ -127,10 +128,10 @@ class LayerEnvironment(ImmutableSandboxedEnvironment):
         for each in tree.find_all(nodes.Compare):
             each.expr = _wrapped("comparable", each.expr)
             for operand in each.ops:
-                operand.expr = _wrapped("comparable", operand.expr)
+                # `in` looks a map's key up and walks no deeper than the left side does.
+                check = "no_template_text" if operand.op in ("in", "notin") else "comparable"
+                operand.expr = _wrapped(check, operand.expr)
         tree = cast(nodes.Template, _Joined().visit(tree))
-        for call in tree.find_all(nodes.Test):
-            call.node = _wrapped("comparable", call.node) if call.name not in ("defined", "undefined") else call.node
         tree.set_environment(self)
         return tree
 
@@ -144,14 +145,20 @@ class LayerEnvironment(ImmutableSandboxedEnvironment):
         return _Counted(iterable)  # type: ignore[return-value]
 
     def comparable(self, value: Any) -> Any:
-        """A value that may be compared or tested; template text may not."""
+        """A value that may be compared or tested; template text may not, nor a list of lists without bound."""
+        if isinstance(value, (list, tuple, dict)):
+            plain(value)
+        return self.no_template_text(value)
+
+    def no_template_text(self, value: Any) -> Any:
+        """A value that is no template text."""
         if isinstance(value, Markup):
-            raise TemplateFault(_TEXT_MESSAGE)
+            raise TemplateFault(TEXT_MESSAGE)
         return value
 
     def joined(self, *values: Any) -> str:
         """What `~` makes of scalars."""
-        return _join(values)
+        return join(values)
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         """`obj.attribute`: a key of a mapping, never an attribute of a value."""
@@ -218,43 +225,14 @@ class LayerEnvironment(ImmutableSandboxedEnvironment):
     def call_binop(self, context: Any, operator_: str, left: Any, right: Any) -> Any:
         """Arithmetic within bounds."""
         if isinstance(left, Markup) or isinstance(right, Markup):
-            raise TemplateFault(_TEXT_MESSAGE)
-        _check_size(operator_, left, right)
-        return _OPERATORS[operator_](left, right)
+            raise TemplateFault(TEXT_MESSAGE)
+        check_size(operator_, left, right)
+        return OPERATORS[operator_](left, right)
 
     def join_path(self, template: str, parent: str) -> str:
         """A name in a template is relative to its directory, else to the root."""
         beside = os.path.normpath(Path(parent).parent / template)
         return beside if (self.root / beside).exists() or beside.startswith("..") else os.path.normpath(template)
-
-
-_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add,
-    "-": operator.sub,
-    "*": operator.mul,
-    "/": operator.truediv,
-    "//": operator.floordiv,
-    "%": operator.mod,
-    "**": operator.pow,
-}
-
-
-def _check_size(sign: str, left: Any, right: Any) -> None:
-    if isinstance(left, str) and sign == "%":
-        raise TemplateFault("% does not format text", "write the text with {{ … }} in it, or join with ~")
-    if sign == "+":
-        if isinstance(left, str) != isinstance(right, str):
-            raise TemplateFault(f"+ cannot add {kind_of(left)} and {kind_of(right)}", "~ joins text and numbers")
-        if isinstance(left, (str, list)) and isinstance(right, (str, list)) and len(left) + len(right) > MAX_TEXT:
-            raise TemplateFault(f"the result is larger than {MAX_TEXT}")
-    if sign == "*":
-        for one, other in ((left, right), (right, left)):
-            if isinstance(one, (str, list, tuple)) and isinstance(other, int) and len(one) * other > MAX_TEXT:
-                raise TemplateFault(f"the result is larger than {MAX_TEXT}")
-        if isinstance(left, int) and isinstance(right, int) and left.bit_length() + right.bit_length() > 4096:
-            raise TemplateFault("the number is too large")
-    if sign == "**" and not (isinstance(right, int) and abs(right) <= 64 and abs(left) <= 2**32):
-        raise TemplateFault("the number is too large")
 
 
 class _Counted:
@@ -263,7 +241,7 @@ class _Counted:
     __slots__ = ("_items",)
 
     def __init__(self, items: Any) -> None:
-        self._items = items if hasattr(items, "__len__") else list(_limited(items))
+        self._items = items if hasattr(items, "__len__") else list(limited(items))
 
     def __len__(self) -> int:
         return len(self._items)
@@ -273,13 +251,6 @@ class _Counted:
         for each in self._items:
             step()
             yield each
-
-
-def _limited(items: Iterable[Any]) -> Iterator[Any]:
-    step = RENDER.get().step
-    for each in items:
-        step()
-        yield each
 
 
 def _finalize(_context: Any, value: Any) -> Any:
@@ -301,24 +272,41 @@ def _wrapped(method: str, node: Any) -> nodes.Call:
     return call.set_lineno(node.lineno)  # type: ignore[return-value]
 
 
-def _plain_only(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A filter that refuses template text, and whose result is bounded."""
+def _plain_only(function: Callable[..., Any], *, compares: bool = False) -> Callable[..., Any]:
+    """A filter or test that refuses template text, and whose work and result are bounded."""
     passes = getattr(function, "jinja_pass_arg", None)
 
     def filtered(*args: Any, **kwargs: Any) -> Any:
         values = args[1:] if passes is not None else args
         if any(isinstance(each, Markup) for each in (*values, *kwargs.values())):
-            raise TemplateFault(_TEXT_MESSAGE)
+            raise TemplateFault(TEXT_MESSAGE)
+        for each in values if compares else ():
+            if isinstance(each, (list, tuple, dict)):
+                plain(each)
         result = function(*args, **kwargs)
         if isinstance(result, Markup):
             return str(result)
         # A generator (map, select …) is run within the step bound.
-        return list(_limited(result)) if isinstance(result, Iterator) else result
+        return list(limited(result)) if isinstance(result, Iterator) else result
 
     if passes is not None:
         filtered.jinja_pass_arg = passes  # type: ignore[attr-defined]
     filtered.__name__ = function.__name__
     return filtered
+
+
+def _copied(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A domain filter that gets plain, bounded data."""
+    return lambda *args: function(*(plain(each) for each in args))
+
+
+def _of_text(function: Callable[[str], str]) -> Callable[[Any], str]:
+    """A filter of text that refuses a map or a list, whose text could be huge."""
+    return lambda value: function(scalar_text(value))
+
+
+def _trim(value: Any, characters: str | None = None) -> str:
+    return scalar_text(value).strip(characters)
 
 
 def _range(*args: Any) -> range:
@@ -328,95 +316,6 @@ def _range(*args: Any) -> range:
     if len(result) > MAX_RANGE:
         raise TemplateFault(f"range has {len(result)} steps; {MAX_RANGE} are allowed")
     return result
-
-
-def _join(items: Any, separator: str = "") -> str:
-    texts = [scalar_text(each) for each in items]
-    if sum(map(len, texts)) + len(separator) * len(texts) > MAX_TEXT:
-        raise TemplateFault(f"the result is larger than {MAX_TEXT}")
-    return separator.join(texts)
-
-
-def _replace(value: Any, old: str, new: str) -> str:
-    text = scalar_text(value)
-    if len(text) + text.count(old) * len(new) > MAX_TEXT:
-        raise TemplateFault(f"the result is larger than {MAX_TEXT}")
-    return text.replace(old, new)
-
-
-def _tojson(value: Any, indent: int | None = None) -> str:
-    import json
-
-    return json.dumps(plain(value), ensure_ascii=False, indent=None if indent is None else min(indent, 8))
-
-
-def kind_of(value: Any) -> str:
-    """A value for a message: null, text, a number, a map …"""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, Markup):
-        return "template text"
-    if isinstance(value, str):
-        return "text"
-    if isinstance(value, (int, float)):
-        return "a number"
-    if isinstance(value, Mapping):
-        return "a map"
-    return "a list" if isinstance(value, (list, tuple)) else "this"
-
-
-def scalar_text(value: Any) -> str:
-    """The text of a scalar inside other text: `true`, not `True`.
-
-    Raises:
-        TemplateFault: null, a map or a list, or template text.
-    """
-    if isinstance(value, Markup):
-        raise TemplateFault(_TEXT_MESSAGE)
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        if value.bit_length() > 4096:
-            raise TemplateFault("the number is too large")
-        return str(value)
-    if isinstance(value, float):
-        return repr(value)
-    if isinstance(value, Undefined):
-        str(value)
-    hint = "give the value, or leave the whole text out when it is absent" if value is None else ""
-    raise TemplateFault(f"{kind_of(value)} cannot stand inside text", hint)
-
-
-def plain(value: Any) -> Any:
-    """A copy of a value as plain dicts and lists.
-
-    Raises:
-        TemplateFault: more than MAX_NODES nodes, or something that is no data.
-    """
-    left = MAX_NODES
-
-    def copy(each: Any, depth: int) -> Any:
-        nonlocal left
-        left -= 1
-        if left < 0 or depth > 100:
-            raise TemplateFault(f"the value has more than {MAX_NODES} parts or 100 levels")
-        if isinstance(each, Markup):
-            raise TemplateFault(_TEXT_MESSAGE)
-        if isinstance(each, (str, int, float)) or each is None:
-            return each
-        if isinstance(each, Mapping):
-            return {scalar_text(key): copy(item, depth + 1) for key, item in each.items()}
-        if isinstance(each, (list, tuple, range)):
-            return [copy(item, depth + 1) for item in each]
-        if isinstance(each, Undefined):
-            str(each)
-        raise TemplateFault("only data can be printed, not a macro or a loop")
-
-    return copy(value, 0)
 
 
 class _Loader(jinja2.BaseLoader):

@@ -13,19 +13,9 @@ from jinja2 import nodes
 from jinja2.environment import Environment
 
 from mlxtpl import kinds, yamlio
+from mlxtpl.bounds import CLOSE, MAX_OUTPUT, OPEN, RENDER, Render, TemplateFault, plain, scalar_text
 from mlxtpl.errors import LayerError, Place, Problem, Source, YamlError
-from mlxtpl.sandbox import (
-    CLOSE,
-    MAX_OUTPUT,
-    OPEN,
-    RENDER,
-    LayerEnvironment,
-    Render,
-    TemplateFault,
-    plain,
-    scalar_text,
-    template_line,
-)
+from mlxtpl.sandbox import LayerEnvironment, template_line
 from mlxtpl.yamlio import Node, Scalar
 
 Locate = Callable[[tuple[Any, ...]], Place | None]

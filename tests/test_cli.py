@@ -212,6 +212,22 @@ def test_standard_input(tmp_path: Path) -> None:
         assert answer.stderr.decode() == "error: output: cannot write to standard output: no space left on device\n"
 
 
+@pytest.mark.parametrize("streams", [">&-", "<&-", ">&- 2>&-"])
+def test_closed_streams(streams: str) -> None:
+    """A stream that the shell closed is told, or is nothing to talk to; never a bug."""
+    ask = ["bash", "-c", f"{sys.executable} -m mlxtpl render - {streams}"]
+    answer = subprocess.run(ask, capture_output=True, encoding="utf-8", check=False, input=GOOD)
+    assert (answer.returncode, answer.stdout) == (1, "")
+    assert "closed" in answer.stderr or "2>" in streams
+
+
+def test_an_option_that_is_no_text(capsys: pytest.CaptureFixture[str]) -> None:
+    """Bytes of a shell that are no UTF-8 are refused with the option's name."""
+    code, out, err = run(capsys, "render", os.devnull, "--set", "env.A=\udcff")
+    assert (code, out) == (1, "")
+    assert "--set #1: the option is no UTF-8 text" in err
+
+
 def test_values_lists_every_key(capsys: pytest.CaptureFixture[str]) -> None:
     """Each declared key is listed with a doc."""
     code, out, _ = run(capsys, "values")

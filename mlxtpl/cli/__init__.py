@@ -6,6 +6,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
@@ -64,7 +65,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     try:
         code = cli.main(args=None if argv is None else list(argv), prog_name="mlxtpl", standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except click.ClickException as error:
         error.show()
         return error.exit_code
@@ -93,4 +95,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def entry_point() -> None:
     """What the console script calls."""
+    if sys.stderr is None:  # closed by the shell: print would then write messages to stdout
+        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for the whole process
     sys.exit(main())

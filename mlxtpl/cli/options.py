@@ -9,8 +9,9 @@ from typing import Any, TypeVar
 
 import click
 
-from mlxtpl.errors import Source
+from mlxtpl.errors import Problem, Source, YamlError
 from mlxtpl.values import read_values
+from mlxtpl.yamlio import MAX_BYTES
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 # In the order in which they are applied, which is Helm's.
@@ -42,7 +43,13 @@ def read_path(path: str) -> Source:
     Raises:
         YamlError: it cannot be read.
     """
-    return read_values(path, sys.stdin.buffer.read)
+    return read_values(path, _read_stdin)
+
+
+def _read_stdin() -> bytes:
+    if sys.stdin is None:  # the shell closed it
+        raise YamlError(Problem("cannot read standard input: it is closed", "<stdin>"))
+    return sys.stdin.buffer.read(MAX_BYTES + 1)
 
 
 def further_files(options: dict[str, Any]) -> list[Source]:

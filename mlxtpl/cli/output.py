@@ -31,6 +31,8 @@ def show_warnings(problems: Sequence[Problem]) -> None:
 
 def write(text: str) -> None:
     """Write a result to stdout, as UTF-8 whatever the locale says."""
+    if sys.stdout is None:  # the shell closed it
+        raise OutputError(Problem("cannot write to standard output: it is closed"))
     sys.stdout.flush()
     stream = getattr(sys.stdout, "buffer", None)
     if stream is None:
