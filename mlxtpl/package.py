@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mlxtpl import schema, schemarules, yamlio
+from mlxtpl import schema, schemarules, validation, yamlio
 from mlxtpl.errors import MlxtplError, PackageError, Problem
 from mlxtpl.yamlio import Node
 
@@ -171,7 +171,7 @@ def assemble(package: Package, layers: tuple[Layer, ...] = ()) -> Package:
             keys[key], nodes[key] = layer.keys[key], node
     if problems:
         raise PackageError(problems)
-    return package._replace(layers=merged, keys=keys, schema_nodes=nodes, validator=schema.make_validator(keys))
+    return package._replace(layers=merged, keys=keys, schema_nodes=nodes, validator=validation.make_validator(keys))
 
 
 def _schema_problem(path: tuple[str, ...], message: str, nodes: Mapping[str, Node]) -> Problem:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import base64
-import json
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mlxtpl import assignments, package, schema, yamldump, yamlio
+from mlxtpl import assignments, filecontents, package, schema, validation, yamlio
 from mlxtpl.assignments import Assignment
 from mlxtpl.errors import MlxtplError, PackageError, Place, Problem, Source, ValuesError
 from mlxtpl.package import Layer, Package
 from mlxtpl.yamlio import Node
 
-MAX_FILES_BYTES = 1024 * 1024  # a ConfigMap holds no more (Kubernetes: MaxSecretSize, shared by ConfigMaps)
 _MAX_EXTENDS = 50
 
 
@@ -81,8 +77,8 @@ def load_values(
     tree = {key: schema.typed(node, loaded.keys.get(key, {})) for key, (_, node) in nodes.items.items()}
     # A fault inside a map can be reported by several rules of one place; the first says it best.
     found: dict[tuple[Any, ...], Problem] = {}
-    for fault in schema.validate(tree, loaded.validator):
-        found.setdefault(fault[0], schema.problem_of(fault, nodes, loaded.keys, loaded.schema_nodes))
+    for fault in validation.validate(tree, loaded.validator):
+        found.setdefault(fault[0], validation.problem_of(fault, nodes, loaded.keys, loaded.schema_nodes))
     if found:
         raise ValuesError(_named(sorted(found.values(), key=_by_place), files[0].name))
     for layer in loaded.layers:
@@ -91,7 +87,7 @@ def load_values(
             tree[layer.name] = ({} if value is True else value) if layer.name in on else None
     tree = schema.complete(tree, {"schema": loaded.keys})
     if tree.get("files"):
-        tree["files"] = _read_files(tree["files"], nodes)
+        tree["files"] = filecontents.read(tree["files"], nodes)
     layers = tuple(layer for layer in loaded.layers if not _is_switch(layer) or layer.name in on)
     return Values(tree, nodes, loaded, layers, files[0].name)
 
@@ -311,68 +307,3 @@ def _by_place(problem: Problem) -> tuple[str, int, int]:
 def _named(problems: list[Problem], name: str) -> list[Problem]:
     """A problem without a place names the file instead."""
     return [p if p.place else p._replace(notes=(("file", name), *p.notes)) for p in problems]
-
-
-# --- files: {path: {from|text|json|yaml}} ------------------------------------------------------
-
-
-def _read_files(files: Mapping[str, Any], nodes: yamlio.Mapping) -> dict[str, Any]:
-    """Each file as `{key, text}` or, for bytes that are no UTF-8 text, `{key, base64}`.
-
-    The key in the ConfigMap is the path with every character that a key cannot have replaced by "_".
-    """
-    read: dict[str, Any] = {}
-    problems: list[Problem] = []
-    keys: dict[str, str] = {}
-    size = 0
-    for path, entry in files.items():
-        if entry is None:
-            continue
-        node, _ = schema.locate(nodes, ("files", path))
-        place = None if node is None else node.place
-        where = schema.dotted(("files", path))
-        key = re.sub(r"[^-._a-zA-Z0-9]", "_", path.lstrip("/"))
-        if key in ("", ".", "..") or len(key) > 253:
-            problems.append(Problem("this path gives no valid key of a ConfigMap", where, place))
-            continue
-        if key in keys:
-            problems.append(Problem(f'gives the same ConfigMap key "{key}" as {keys[key]}', where, place))
-            continue
-        keys[key] = path
-        try:
-            content = _content(entry, path, nodes)
-        except MlxtplError as error:
-            problems += [each._replace(where=where) for each in error.problems]
-            continue
-        try:
-            read[path] = {"key": key, "text": content.decode("utf-8"), "base64": None}
-        except UnicodeDecodeError:
-            read[path] = {"key": key, "text": None, "base64": base64.b64encode(content).decode()}
-        size += len(content)
-    if size > MAX_FILES_BYTES:
-        hint = "put large files on a volume or into the image"
-        problems.append(
-            Problem(f"{size} bytes are more than a ConfigMap holds ({MAX_FILES_BYTES})", "files", hint=hint)
-        )
-    if problems:
-        raise ValuesError(problems)
-    return read
-
-
-def _content(entry: Mapping[str, Any], path: str, nodes: yamlio.Mapping) -> bytes:
-    if entry.get("text") is not None:
-        return str(entry["text"]).encode("utf-8", "surrogatepass")
-    if entry.get("json") is not None:
-        return (json.dumps(entry["json"], indent=2, ensure_ascii=False) + "\n").encode("utf-8", "surrogatepass")
-    if entry.get("yaml") is not None:
-        return yamldump.dump_tree(entry["yaml"]).encode()
-    node, _ = schema.locate(nodes, ("files", path, "from"))
-    assert isinstance(node, yamlio.Scalar)
-    file = Path(node.source.directory, node.text)
-    try:
-        with file.open("rb") as stream:
-            return stream.read(MAX_FILES_BYTES + 1)
-    except (OSError, ValueError) as error:
-        message = f"cannot read {file}: {(getattr(error, 'strerror', '') or str(error)).lower()}"
-        hint = "a path is relative to the file that writes it"
-        raise ValuesError(Problem(message, "", node.place, hint=hint)) from None

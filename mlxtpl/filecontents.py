@@ -1,0 +1,84 @@
+"""The values key `files`: {path: {from|text|json|yaml}} → the entries of a ConfigMap."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from mlxtpl import schema, yamldump, yamlio
+from mlxtpl.errors import MlxtplError, Problem, ValuesError
+
+MAX_FILES_BYTES = 1024 * 1024  # a ConfigMap holds no more (Kubernetes: MaxSecretSize, shared by ConfigMaps)
+
+
+def read(files: Mapping[str, Any], nodes: yamlio.Mapping) -> dict[str, Any]:
+    """Each file as `{key, text}` or, for bytes that are no UTF-8 text, `{key, base64}`.
+
+    The key in the ConfigMap is the path with every character that a key cannot have replaced by "_".
+
+    Args:
+        files: the typed values.
+        nodes: the merged values, for places and the directories of `from`.
+
+    Raises:
+        ValuesError: a file cannot be read, two paths give one key, or all are more than a ConfigMap holds.
+    """
+    read: dict[str, Any] = {}
+    problems: list[Problem] = []
+    keys: dict[str, str] = {}
+    size = 0
+    for path, entry in files.items():
+        if entry is None:
+            continue
+        node, _ = schema.locate(nodes, ("files", path))
+        place = None if node is None else node.place
+        where = schema.dotted(("files", path))
+        key = re.sub(r"[^-._a-zA-Z0-9]", "_", path.lstrip("/"))
+        if key in ("", ".", "..") or len(key) > 253:
+            problems.append(Problem("this path gives no valid key of a ConfigMap", where, place))
+            continue
+        if key in keys:
+            problems.append(Problem(f'gives the same ConfigMap key "{key}" as {keys[key]}', where, place))
+            continue
+        keys[key] = path
+        try:
+            content = _content(entry, path, nodes)
+        except MlxtplError as error:
+            problems += [each._replace(where=where) for each in error.problems]
+            continue
+        try:
+            read[path] = {"key": key, "text": content.decode("utf-8"), "base64": None}
+        except UnicodeDecodeError:
+            read[path] = {"key": key, "text": None, "base64": base64.b64encode(content).decode()}
+        size += len(content)
+    if size > MAX_FILES_BYTES:
+        hint = "put large files on a volume or into the image"
+        problems.append(
+            Problem(f"{size} bytes are more than a ConfigMap holds ({MAX_FILES_BYTES})", "files", hint=hint)
+        )
+    if problems:
+        raise ValuesError(problems)
+    return read
+
+
+def _content(entry: Mapping[str, Any], path: str, nodes: yamlio.Mapping) -> bytes:
+    if entry.get("text") is not None:
+        return str(entry["text"]).encode("utf-8", "surrogatepass")
+    if entry.get("json") is not None:
+        return (json.dumps(entry["json"], indent=2, ensure_ascii=False) + "\n").encode("utf-8", "surrogatepass")
+    if entry.get("yaml") is not None:
+        return yamldump.dump_tree(entry["yaml"]).encode()
+    node, _ = schema.locate(nodes, ("files", path, "from"))
+    assert isinstance(node, yamlio.Scalar)
+    file = Path(node.source.directory, node.text)
+    try:
+        with file.open("rb") as stream:
+            return stream.read(MAX_FILES_BYTES + 1)
+    except (OSError, ValueError) as error:
+        message = f"cannot read {file}: {(getattr(error, 'strerror', '') or str(error)).lower()}"
+        hint = "a path is relative to the file that writes it"
+        raise ValuesError(Problem(message, "", node.place, hint=hint)) from None

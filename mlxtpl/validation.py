@@ -1,0 +1,246 @@
+"""Typed values → problems: Cerberus with strict types and rules of ours, and its faults as messages with both places."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, ClassVar
+
+from mlxtpl import yamlio
+from mlxtpl.errors import MlxtplError, Problem
+from mlxtpl.schema import (
+    DURATION,
+    INTEGER,
+    NO_RULES,
+    Path,
+    Rules,
+    all_keys,
+    dotted,
+    found_words,
+    key_place,
+    key_rules,
+    locate,
+    nearest,
+    rules_at,
+)
+from mlxtpl.yamlio import Node, Scalar, Sequence
+
+
+@lru_cache(maxsize=1)
+def _validator_class() -> Any:
+    # Cerberus takes a fifth of a cold start to import: only a process that validates pays for it.
+    import cerberus
+    from cerberus import TypeDefinition
+
+    class LayerValidator(cerberus.Validator):  # type: ignore[misc]
+        """Cerberus with strict integers, whole-text regexes and the rules of layers."""
+
+        types_mapping: ClassVar = {
+            **cerberus.Validator.types_mapping,
+            "integer": TypeDefinition("integer", (int,), (bool,)),
+            "number": TypeDefinition("number", (int, float), (bool,)),
+            "duration": TypeDefinition("duration", (int,), (bool,)),
+        }
+
+        def _validate_regex(self, pattern: str, field: str, value: Any) -> None:
+            """{'type': 'string'}"""
+            if isinstance(value, str) and not re.fullmatch(pattern, value):
+                self._error(field, cerberus.errors.REGEX_MISMATCH)
+
+        def _validate_meta(self, constraint: Any, field: str, value: Any) -> None:
+            """{'type': 'dict'}"""
+
+        def _validate_exactlyOneKey(self, keys: list[str], field: str, value: Any) -> None:  # noqa: N802
+            """{'type': 'list', 'schema': {'type': 'string'}}"""
+            if isinstance(value, dict):
+                found = [key for key in keys if value.get(key) is not None]
+                if len(found) != 1:
+                    some = f"found {' and '.join(found)}" if found else "found none"
+                    self._error(field, f"must have exactly one of {', '.join(keys)}; {some}")
+
+        def _validate_elements(self, rules: Any, field: str, value: Any) -> None:
+            """{'type': 'dict'}"""
+            if isinstance(value, list):
+                for index, each in enumerate(value):
+                    if not isinstance(each, str):
+                        self._error(field, f"item {index} must be text")
+
+        def _validate_onlyTrue(self, constraint: bool, field: str, value: Any) -> None:  # noqa: N802
+            """{'type': 'boolean'}"""
+            if value is False:
+                self._error(field, "must be true or a map; leave it out or set it to null to turn it off")
+
+        def _validate_allowedText(self, allowed: list[str], field: str, value: Any) -> None:  # noqa: N802
+            """{'type': 'list', 'schema': {'type': 'string'}}"""
+            if isinstance(value, str) and value not in allowed:
+                self._error(field, f"must be a whole number or one of {', '.join(allowed)}")
+
+        def _validate_min(self, lowest: Any, field: str, value: Any) -> None:
+            """{'nullable': False}"""
+            if isinstance(value, (int, float)):
+                super()._validate_min(lowest, field, value)
+
+        def _validate_max(self, highest: Any, field: str, value: Any) -> None:
+            """{'nullable': False}"""
+            if isinstance(value, (int, float)):
+                super()._validate_max(highest, field, value)
+
+    return LayerValidator
+
+
+def make_validator(keys: Rules) -> Any:
+    """A reusable Cerberus validator for a mapping with these keys, which `schemarules` found nothing wrong with."""
+    return _validator_class()(keys, ignore_none_values=True, allow_unknown=False)
+
+
+def validate(tree: Mapping[str, Any], validator: Any) -> Iterator[tuple[Path, Path, str, Any]]:
+    """Check a typed tree.
+
+    Yields:
+        (path of the value, path in the schema, name of the rule, what the rule wants) for each fault; for a rule of
+        ours the last is its message.
+    """
+    if validator.validate(tree, normalize=False):
+        return
+    yield from _leaves(validator._errors)
+
+
+def _leaves(errors: Iterable[Any]) -> Iterator[tuple[Path, Path, str, Any]]:
+    for error in errors:
+        if error.child_errors:
+            yield from _leaves(error.child_errors)
+        elif error.code == 0:
+            yield error.document_path, error.schema_path, "custom", error.info[0]
+        else:
+            rule = "unknown" if error.code == 0x03 else error.rule
+            yield error.document_path, error.schema_path, rule, error.constraint
+
+
+_TYPE_WORDS = {
+    "boolean": "true or false",
+    "integer": "an integer",
+    "number": "a number",
+    "string": "text",
+    "dict": "a map",
+    "list": "a list",
+    "duration": "seconds or a duration such as 3w, 2d, 12h, 90m, 30s",
+}
+
+
+def type_words(types: Iterable[str]) -> str:
+    """The wanted types for a person: "true or false, or a map"."""
+    words = [_TYPE_WORDS.get(each, each) for each in types]
+    if len(words) > 1 and words[0] == "true or false":
+        words[:1] = ["true", "false"]
+    return words[0] if len(words) == 1 else ", ".join(words[:-1]) + " or " + words[-1]
+
+
+def problem_of(
+    fault: tuple[Path, Path, str, Any], values: Node, keys: Rules, schema_nodes: Mapping[str, Node]
+) -> Problem:
+    """A fault as a problem with both places.
+
+    Args:
+        values: the merged values, for the place of the value.
+        keys: the merged schema.
+        schema_nodes: each top-level key → its node in its schema file, for the place of the rule.
+    """
+    path, schema_path, rule, wanted = fault
+    if rule == "unknown":
+        siblings = key_rules(rules_at(keys, path[:-1]))
+        hint = nearest(str(path[-1]), siblings, path[:-1]) or _elsewhere(str(path[-1]), keys)
+        notes = _schema_note(schema_nodes, schema_path[:-1])
+        return Problem("unknown key", dotted(path), key_place(values, path), notes, hint)
+    node, whole = locate(values, path)
+    rules = rules_at(keys, path)
+    if "keysrules" in schema_path:
+        place = key_place(values, path)
+        rules = rules_at(keys, path[:-1]).get("keysrules", NO_RULES)
+        if place is not None:
+            node = Scalar(str(path[-1]), False, place.source, place.line, place.column)
+        message, hint = explain_fault(rule, wanted, node, rules)
+        return Problem(f"the key {message}", dotted(path), place, _schema_note(schema_nodes, schema_path), hint)
+    message, hint = explain_fault(rule, wanted, node, rules)
+    # A required key that is missing has no place of its own: the map that lacks it has, unless that is the whole file.
+    place = None if node is None or (not whole and len(path) == 1) else node.place
+    return Problem(message, dotted(path), place, _schema_note(schema_nodes, schema_path), hint)
+
+
+def explain_fault(rule: str, wanted: Any, node: Node | None, rules: Rules) -> tuple[str, str]:
+    """The message and the hint for a fault of `rule`.
+
+    Args:
+        node: the value that is wrong (for a fault of a key: the key).
+        rules: the rules of the key that is wrong.
+    """
+    meta = rules.get("meta", NO_RULES)
+    found = found_words(node)
+    hint = str(meta.get("hint", ""))
+    if rule == "custom":
+        return str(wanted), hint
+    if rule == "required":
+        example = meta.get("example")
+        return "is required", hint or (f"such as {example}" if example is not None else "")
+    if rule == "type":
+        types = (wanted,) if isinstance(wanted, str) else tuple(wanted)
+        return f"must be {type_words(types)}, found {found}", _type_hint(types, node) or hint
+    if rule == "allowed":
+        near = difflib.get_close_matches(str(getattr(node, "text", "")), [str(each) for each in wanted], 1, 0.5)
+        folded = [each for each in wanted if str(each).lower() == str(getattr(node, "text", "")).lower()]
+        best = folded or near
+        hint = f"did you mean {best[0]}?" if best else hint
+        return f"must be one of {', '.join(str(each) for each in wanted)}, found {found}", hint
+    if rule == "regex":
+        return f"must be {meta.get('form', f'text like {wanted}')}, found {found}", hint
+    if rule in ("min", "max"):
+        return f"must be at {'least' if rule == 'min' else 'most'} {wanted}, found {found}", hint
+    if rule == "empty":
+        return "must not be empty", hint
+    if rule == "excludes":
+        others = wanted if isinstance(wanted, str) else ", ".join(wanted)
+        return f"cannot be combined with {others}", hint
+    if rule == "dependencies":
+        others = wanted if isinstance(wanted, str) else ", ".join(wanted)
+        return f"needs {others} beside it", hint
+    return f"breaks the rule {rule}: {wanted}", hint
+
+
+def _type_hint(types: tuple[str, ...], node: Node | None) -> str:
+    if isinstance(node, yamlio.Mapping) and node.source.name.startswith("--set"):
+        return r"a dot inside a key is written \."
+    if isinstance(node, Sequence) and node.source.name.startswith("--set") and "dict" in types:
+        return "--set-json sets a map"
+    if not isinstance(node, Scalar):
+        return ""
+    text = node.text
+    if "boolean" in types and text.lower() in ("yes", "no", "on", "off", "true", "false", "y", "n"):
+        word = "true" if text.lower() in ("yes", "on", "true", "y") else "false"
+        return f"write {word}" + ("" if node.plain else " without quotes")
+    if "integer" in types or "duration" in types:
+        if not node.plain and (INTEGER.fullmatch(text) or ("duration" in types and DURATION.fullmatch(text))):
+            return f"write {text} without quotes"
+        if re.fullmatch(r"0[0-7]+", text):
+            return (
+                f"{text} is {int(text, 8)} to YAML 1.1 (octal) and {int(text)} to YAML 1.2; write the one that you mean"
+            )
+        try:
+            number = yamlio.go_scalar(text)
+        except (ValueError, MlxtplError):
+            return ""
+        if isinstance(number, (int, float)) and not isinstance(number, bool) and number == int(number):
+            return f"write {int(number)}, as a plain decimal number"
+    return ""
+
+
+def _elsewhere(name: str, keys: Rules) -> str:
+    found = [path for path, _ in all_keys(keys) if str(path[-1]).lower() == name.lower()]
+    return f"did you mean {dotted(found[0])}?" if found else "`mlxtpl values` lists the keys"
+
+
+def _schema_note(schema_nodes: Mapping[str, Node], path: Path) -> tuple[tuple[str, str], ...]:
+    if not path or path[0] not in schema_nodes:
+        return ()
+    node, _ = locate(schema_nodes[path[0]], path[1:])
+    return () if node is None else (("schema", f"{node.place.source.name}:{node.place.line}"),)
