@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from typing import Any
@@ -11,6 +12,7 @@ from jinja2.runtime import Undefined
 from markupsafe import Markup
 
 OPEN, CLOSE = "\ue000", "\ue001"
+HOLE = re.compile(f"{OPEN}([0-9]+){CLOSE}")
 MAX_SOURCE = 1024 * 1024
 MAX_TEXT = 1024 * 1024  # one string that an expression builds
 MAX_OUTPUT = 2 * 1024 * 1024

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from mlxtpl import kinds, merge
 from mlxtpl.errors import LayerError, MergeError, Problem, ValuesError
 from mlxtpl.manifest import Manifest, Object
 from mlxtpl.package import CHECKS, JOB_STEMS, Layer
 from mlxtpl.schema import dotted
-from mlxtpl.templating import render
+from mlxtpl.templating import render, render_traced
+from mlxtpl.tracing import unwrapped
 from mlxtpl.values import Values
 
 
@@ -21,18 +23,58 @@ def render_layers(values: Values) -> Manifest:
         LayerError, MergeError: a template fails, or its output does not fit.
     """
     check(values)
+    objects = {step.name: step.after for step in merge_layers(values)}
+    return manifest_of(objects, values)
+
+
+class Step(NamedTuple):
+    """One partial object merged.
+
+    Attributes:
+        layer: whose template it is; `stem` which.
+        name: what it was merged into: `job`, or the stem of another object.
+        partial: what the template rendered.
+        before, after: the object.
+    """
+
+    layer: Layer
+    stem: str
+    name: str
+    partial: Any
+    before: Object | None
+    after: Object
+
+
+def merge_layers(values: Values, *, trace: bool = False) -> Iterator[Step]:
+    """Render and merge, one partial object after the other; with `trace`, the scalars of a partial are leaves.
+
+    Raises:
+        LayerError, MergeError: as `render_layers`.
+    """
     objects: dict[str, Object] = {}
     for layer in values.layers:
         for stem in layer.stems:
-            for partial in _render(layer, stem, values):
+            name = "job" if stem in JOB_STEMS else stem
+            for partial in _render(layer, stem, values, trace=trace):
+                before = objects.get(name)
                 try:
-                    objects[stem if stem not in JOB_STEMS else "job"] = _merged(objects, stem, partial)
+                    objects[name] = _merged(objects, stem, unwrapped(partial) if trace else partial)
                 except MergeError as error:
                     at = ("layer", f"{layer.shown}/{stem}.yaml.j2")
                     # Most often it is the user's own patch that does not fit.
                     place = values.locate(("patch", stem)) if layer.name == "user" else None
                     told = [each._replace(place=place, notes=(*each.notes, at)) for each in error.problems]
                     raise MergeError(told) from None
+                yield Step(layer, stem, name, partial, before, objects[name])
+
+
+def manifest_of(objects: dict[str, Object], values: Values) -> Manifest:
+    """The objects in the order in which they are applied.
+
+    Raises:
+        LayerError: there is none, or one has no kind.
+    """
+    objects = dict(objects)
     job = objects.pop("job", None)
     # What the job needs (a ConfigMap of files) comes first, since kubectl applies in order.
     manifest = [*objects.values(), *([job] if job else [])]
@@ -69,9 +111,9 @@ def check(values: Values) -> None:
         raise ValuesError(problems)
 
 
-def _render(layer: Layer, stem: str, values: Values) -> list[Any]:
+def _render(layer: Layer, stem: str, values: Values, *, trace: bool = False) -> list[Any]:
     name = f"{layer.prefix}{stem}.yaml.j2"
-    documents = render(layer.environment, name, values.tree, values.locate)
+    documents = (render_traced if trace else render)(layer.environment, name, values.tree, values.locate)
     if stem != CHECKS:
         for document in documents:
             if not isinstance(document, dict):
@@ -91,7 +133,7 @@ def _merged(objects: dict[str, Object], stem: str, partial: Object) -> Object:
         raise MergeError(Problem(f"{stem}.yaml.j2 has no pod template to go to: there is {what}"))
     if stem == "container":
         partial = {"spec": {"containers": [{"name": kind.container, **partial}]}}
-    for path in _template_paths(job, kind):
+    for path in template_paths(job, kind):
         job = _replaced(job, path, merge.merge(_at(job, path), partial, kinds.POD_TEMPLATE))
     return job
 
@@ -119,12 +161,12 @@ def _changed_kind(obj: Object, partial: Object) -> Object:
     for container in (template.get("spec") or {}).get("containers", []):
         if container.get("name") == old.container:
             container["name"] = new.container
-    for path in _template_paths(moved, new):
+    for path in template_paths(moved, new):
         moved = _replaced(moved, path, merge.merge(template, _at(moved, path), kinds.POD_TEMPLATE))
     return moved  # type: ignore[no-any-return]
 
 
-def _template_paths(obj: Object, kind: kinds.Kind) -> list[tuple[str, ...]]:
+def template_paths(obj: Object, kind: kinds.Kind) -> list[tuple[str, ...]]:
     """The paths of all pod templates of an object, those included that are not there yet."""
     paths: list[tuple[str, ...]] = []
     for pattern in kind.pod_templates:

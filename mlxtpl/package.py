@@ -11,7 +11,7 @@ from mlxtpl.errors import MlxtplError, PackageError, Problem
 from mlxtpl.yamlio import Node
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from mlxtpl.sandbox import LayerEnvironment
 
 # The templates of a layer that are merged into the job, in this order; any other stem is one more object.
 JOB_STEMS = ("job", "pod", "container")
@@ -35,7 +35,7 @@ class Layer(NamedTuple):
 
     name: str
     shown: str
-    environment: Environment
+    environment: LayerEnvironment
     prefix: str
     stems: tuple[str, ...]
     has_checks: bool
@@ -187,7 +187,7 @@ def _directives() -> tuple[dict[str, Any], dict[str, Node]]:
     return {key: plain(item) for key, item in nodes.items()}, nodes
 
 
-def _layer(directory: Path, shown: str, environment: Environment, prefix: str) -> Layer:
+def _layer(directory: Path, shown: str, environment: LayerEnvironment, prefix: str) -> Layer:
     resolved = directory.resolve()
     stems, problems = [], []
     for file in sorted(directory.iterdir()):

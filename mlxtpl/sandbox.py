@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from types import FrameType
 from typing import Any, cast
@@ -22,6 +23,7 @@ from markupsafe import Markup
 
 from mlxtpl.bounds import (
     CLOSE,
+    MAX_OUTPUT,
     MAX_RANGE,
     MAX_SOURCE,
     OPEN,
@@ -41,6 +43,7 @@ from mlxtpl.bounds import (
 )
 from mlxtpl.filters import FILTERS
 from mlxtpl.schema import Declared
+from mlxtpl.tracing import MARK, LineMarks
 
 _LOOP = frozenset(("index", "index0", "revindex", "revindex0", "first", "last", "length", "depth", "depth0", "previtem",
                    "nextitem", "cycle", "changed"))  # fmt: skip
@@ -63,6 +66,23 @@ def template_line(frame: FrameType | None, line: int) -> tuple[str, int] | None:
     if template is None or frame is None or frame.f_code.co_filename != template.filename:
         return None
     return str(template.filename), template.get_corresponding_lineno(line)
+
+
+def write(template: jinja2.Template, values: Mapping[str, Any]) -> str:
+    """The text of a template, with placeholders.
+
+    Raises:
+        TemplateFault: it writes more than MAX_OUTPUT characters; whatever else the template raises.
+    """
+    limit = MAX_OUTPUT * (10 if LineMarks.identifier in template.environment.extensions else 1)
+    pieces = []
+    size = 0
+    for piece in template.root_render_func(template.new_context(dict(values))):
+        size += len(piece)
+        if size > limit:
+            raise TemplateFault(f"the template writes more than {MAX_OUTPUT // 1024} KiB")
+        pieces.append(piece)
+    return "".join(pieces)
 
 
 def finalize(value: Any) -> Any:
@@ -89,9 +109,10 @@ class LayerEnvironment(ImmutableSandboxedEnvironment):
 
     intercepted_binops = frozenset(("+", "-", "*", "/", "//", "%", "**"))
 
-    def __init__(self, root: Path, shown: str) -> None:
+    def __init__(self, root: Path, shown: str, *, marks: bool = False) -> None:
         super().__init__(
             loader=_Loader(root, shown),
+            extensions=[LineMarks] if marks else [],
             autoescape=True,
             undefined=StrictUndefined,
             finalize=jinja2.pass_context(_finalize),
@@ -120,6 +141,11 @@ class LayerEnvironment(ImmutableSandboxedEnvironment):
             name: _plain_only(tests[name], compares=name in _COMPARING) if name not in _PRESENCE else tests[name]
             for name in _TESTS
         }
+
+    @cached_property
+    def marked(self) -> LayerEnvironment:
+        """The same environment, whose templates mark the lines that they write."""
+        return LayerEnvironment(self.root, self.shown, marks=True)
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
         tree = super()._parse(source, name, filename)
@@ -343,6 +369,8 @@ class _Loader(jinja2.BaseLoader):
             text = data.decode("utf-8-sig")
         except UnicodeDecodeError:
             raise TemplateFault(f"{name} is no UTF-8 text") from None
-        if OPEN in text or CLOSE in text:
-            raise TemplateFault(f"{name} has the private-use character U+E000 or U+E001", "mlxtpl uses it for itself")
+        if OPEN in text or CLOSE in text or MARK in text:
+            raise TemplateFault(
+                f"{name} has a private-use character from U+E000 to U+E002", "mlxtpl uses it for itself"
+            )
         return text, name, lambda: True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +16,13 @@ from mlxtpl.yamlio import Node
 _MAX_EXTENDS = 50
 
 
+class Stage(NamedTuple):
+    """One tree that was merged, at a path of the values (the root, but for a `--set`)."""
+
+    path: tuple[str | int, ...]
+    node: Node
+
+
 class Values(NamedTuple):
     """What the layers render.
 
@@ -24,6 +32,7 @@ class Values(NamedTuple):
         package: the package with the user's own layers.
         layers: the layers that are on, in order.
         name: the values file as messages call it.
+        stages: what was merged, lowest first: defaults, extended files, files, each `--set`.
     """
 
     tree: dict[str, Any]
@@ -31,6 +40,7 @@ class Values(NamedTuple):
     package: Package
     layers: tuple[Layer, ...]
     name: str
+    stages: tuple[Stage, ...] = ()
 
     def locate(self, path: Sequence[Any]) -> Place | None:
         """Where a value was written; None for one that nobody wrote."""
@@ -61,19 +71,26 @@ def load_values(
     Raises:
         YamlError, ValuesError, PackageError: with every problem that was found.
     """
-    nodes, problems = _merge_files(files)
+    stages, problems = _load_files(files)
+    try:
+        nodes = _merged(stages, files[0])
+    except ValuesError as error:
+        raise ValuesError([*problems, *error.problems]) from None
+    assigned: list[Stage] = []
     counts: dict[str, int] = {}
     for option, text in sets:
         counts[option] = counts.get(option, 0) + 1
         try:
             for assignment in assignments.parse(option, text, counts[option]):
                 nodes = _assign(nodes, assignment)
+                assigned.append(Stage(assignment.path, assignment.node))
         except MlxtplError as error:
             problems += error.problems
     if problems:
         raise ValuesError(problems)
     loaded = _load_packages(nodes, package_path, layer_paths, {} if packages is None else packages)
-    nodes, on = _with_defaults(nodes, loaded)
+    defaults, on = _defaults(nodes, loaded)
+    nodes = _merged([*defaults, nodes], files[0])
     tree = {key: schema.typed(node, loaded.keys.get(key, {})) for key, (_, node) in nodes.items.items()}
     # A fault inside a map can be reported by several rules of one place; the first says it best.
     found: dict[tuple[Any, ...], Problem] = {}
@@ -89,7 +106,8 @@ def load_values(
     if tree.get("files"):
         tree["files"] = filecontents.read(tree["files"], nodes)
     layers = tuple(layer for layer in loaded.layers if not _is_switch(layer) or layer.name in on)
-    return Values(tree, nodes, loaded, layers, files[0].name)
+    told = (*(Stage((), each) for each in (*defaults, *stages)), *assigned)
+    return Values(tree, nodes, loaded, layers, files[0].name, told)
 
 
 def read_values(path: str, stdin: Callable[[], bytes] | None = None) -> Source:
@@ -106,27 +124,31 @@ def read_values(path: str, stdin: Callable[[], bytes] | None = None) -> Source:
 # --- files -------------------------------------------------------------------------------------
 
 
-def _merge_files(files: Sequence[Source]) -> tuple[yamlio.Mapping, list[Problem]]:
-    merged: yamlio.Mapping | None = None
+def _load_files(files: Sequence[Source]) -> tuple[list[yamlio.Mapping], list[Problem]]:
+    stages: list[yamlio.Mapping] = []
     problems: list[Problem] = []
     for source in files:
         try:
-            node = _load_extended(source, ())
-            merged = node if merged is None else merge_nodes(merged, node)
+            stages += _load_extended(source, ())
         except MlxtplError as error:
             problems += error.problems
-    return merged or yamlio.Mapping({}, files[0], 1, 1), problems
+    return stages, problems
 
 
-def _load_extended(source: Source, chain: tuple[tuple[Path, str], ...]) -> yamlio.Mapping:
-    """One file merged over what it extends; `chain` is the files on the way here."""
+def _merged(stages: Sequence[yamlio.Mapping], source: Source) -> yamlio.Mapping:
+    empty = yamlio.Mapping({}, source, 1, 1)
+    return functools.reduce(merge_nodes, stages) if stages else empty
+
+
+def _load_extended(source: Source, chain: tuple[tuple[Path, str], ...]) -> list[yamlio.Mapping]:
+    """One file after what it extends; `chain` is the files on the way here."""
     node = _load_file(source)
     if "extends" not in node.items:
-        return node
+        return [node]
     key, parents = node.items["extends"]
     items = {name: item for name, item in node.items.items() if name != "extends"}
     rest = yamlio.Mapping(items, node.source, node.line, node.column)
-    merged: yamlio.Mapping | None = None
+    stages: list[yamlio.Mapping] = []
     problems: list[Problem] = []
     here = Path(source.directory) / Path(source.name).name
     chain = (*chain, (here.resolve(), source.name))
@@ -154,13 +176,12 @@ def _load_extended(source: Source, chain: tuple[tuple[Path, str], ...]) -> yamli
                 problems.append(problem._replace(place=parent.place, hint=hint))
             continue
         try:
-            loaded = _load_extended(read, chain)
-            merged = loaded if merged is None else merge_nodes(merged, loaded)
+            stages += _load_extended(read, chain)
         except MlxtplError as error:
             problems += error.problems
     if problems:
         raise ValuesError(problems)
-    return rest if merged is None else merge_nodes(merged, rest)
+    return [*stages, rest]
 
 
 def _load_file(source: Source) -> yamlio.Mapping:
@@ -275,14 +296,14 @@ def _is_switch(layer: Layer) -> bool:
     return layer.name in layer.keys
 
 
-def _with_defaults(nodes: yamlio.Mapping, loaded: Package) -> tuple[yamlio.Mapping, frozenset[str]]:
-    """Merge the layers' defaults under the values; those below a layer's own switch only when it is on."""
-    merged: yamlio.Mapping = yamlio.Mapping({}, nodes.source, 1, 1)
+def _defaults(nodes: yamlio.Mapping, loaded: Package) -> tuple[list[yamlio.Mapping], frozenset[str]]:
+    """The layers' defaults, those below a layer's own switch only when it is on; and the switches that are on."""
     on = set()
     for layer in loaded.layers:
         value = nodes.items.get(layer.name)
         if _is_switch(layer) and value is not None and not _is_off(value[1]):
             on.add(layer.name)
+    found = []
     for layer in loaded.layers:
         if layer.defaults is None:
             continue
@@ -291,8 +312,8 @@ def _with_defaults(nodes: yamlio.Mapping, loaded: Package) -> tuple[yamlio.Mappi
             for key, item in layer.defaults.items.items()
             if key != layer.name or not _is_switch(layer) or layer.name in on
         }
-        merged = merge_nodes(merged, yamlio.Mapping(items, layer.defaults.source, 1, 1))
-    return merge_nodes(merged, nodes), frozenset(on)
+        found.append(yamlio.Mapping(items, layer.defaults.source, 1, 1))
+    return found, frozenset(on)
 
 
 def _is_off(node: Node) -> bool:
