@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -52,6 +54,21 @@ def parse(option: str, text: str, number: int) -> list[Assignment]:
         found.append(Assignment(path, node, key))
         at += 1
     return found
+
+
+def path_text(path: Iterable[Step]) -> str:
+    r"""A path as an option writes it.
+
+    >>> path_text(("args", "a.b,c", 0))
+    'args.a\\.b\\,c[0]'
+    """
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        else:
+            text += ("." if text else "") + re.sub(r"([\\.\[=,])", r"\\\1", step)
+    return text
 
 
 def assign(root: Mapping, assignment: Assignment) -> Mapping:

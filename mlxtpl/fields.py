@@ -113,13 +113,13 @@ def _same(field: Field, steps: Sequence[str]) -> bool:
     return len(field) == len(steps) and all(str(one) == other for one, other in zip(field, steps, strict=True))
 
 
-def nearest(fields: Iterable[Field], written: str) -> list[str]:
+def nearest(fields: Sequence[Field], written: str) -> list[str]:
     """The fields whose text is most like what a person wrote: like it as a whole, or in its last step."""
     texts = [text(field) for field in fields]
     near = difflib.get_close_matches(written, texts, _NEAREST, 0.6)
     last = (parse(written) or ("",))[-1].lower()
     near += [each for each in texts if last and last in each.lower() and each not in near]
     if not near:
-        ends = {each.replace("]", "").split("[")[-1].split(".")[-1].lower(): each for each in reversed(texts)}
-        near = [ends[each] for each in difflib.get_close_matches(last, ends, _NEAREST, 0.6)]
+        steps = {str(step).lower(): field[: n + 1] for field in fields for n, step in enumerate(field)}
+        near = [text(steps[each]) for each in difflib.get_close_matches(last, steps, _NEAREST, 0.6)]
     return near[:_NEAREST]

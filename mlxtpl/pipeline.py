@@ -37,10 +37,19 @@ def render(
         manifest = render_layers(values)
     except (LayerError, MergeError) as error:
         raise type(error)([_from(each, values.name) for each in error.problems]) from None
+    check(manifest, values.name)
+    return manifest
+
+
+def check(manifest: Manifest, name: str) -> None:
+    """Stop at a manifest that a rule finds an error in; `name` is the values file that it was rendered from.
+
+    Raises:
+        LintError: with every such problem.
+    """
     problems = [each for each in lint(manifest) if each.level == "error"]
     if problems:
-        raise LintError([_from(each, values.name) for each in problems])
-    return manifest
+        raise LintError([_from(each, name) for each in problems])
 
 
 def warnings(manifest: Manifest, name: str) -> list[Problem]:

@@ -82,6 +82,10 @@ def render_traced(environment: LayerEnvironment, name: str, values: Mapping[str,
             placed = [state.values[hole] for hole in holes]
             if node.plain and HOLE.fullmatch(node.text):
                 path = path_of(placed[0])
+                if isinstance(placed[0], bool):
+                    # true and false have no path: the one name of the line that has this value is meant.
+                    same = [each for each in uses(template, line) if _value_at(values, each) is placed[0]]
+                    path = same[0] if len(same) == 1 else None
                 value = placed[0] if isinstance(placed[0], (dict, list)) else value
                 return _leaves(value, Written(template, line, None, () if path else uses(template, line)), path)
             paths = tuple(path for each in placed if (path := path_of(each)) is not None)
@@ -94,6 +98,12 @@ def render_traced(environment: LayerEnvironment, name: str, values: Mapping[str,
         raise LayerError(fault_problem(environment, name, values, locate, error)) from None
     finally:
         RENDER.reset(token)
+
+
+def _value_at(values: Any, path: tuple[Any, ...]) -> Any:
+    for step in path:
+        values = values.get(step) if isinstance(values, dict) else None
+    return values
 
 
 def _leaves(value: Any, written: Written, path: tuple[Any, ...] | None) -> Any:

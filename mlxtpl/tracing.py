@@ -31,6 +31,11 @@ class _Text(str):  # noqa: SLOT000 - it has a path
 class _Whole(int):
     path: Path
 
+    def __str__(self) -> str:
+        text = _Text(int.__repr__(self))
+        text.path = self.path
+        return text
+
 
 class _Number(float):
     path: Path
@@ -55,7 +60,11 @@ def traced(value: Any, path: Path = ()) -> Any:
         return value
     if isinstance(value, dict):
         kind = _DeclaredMap if isinstance(value, Declared) else _Map
-        copy = kind({key: traced(each, (*path, key)) for key, each in value.items()})
+        copy = kind()
+        for key, each in value.items():
+            name = _Text(key)  # so that a loop over items knows where its key was written
+            name.path = (*path, key)
+            copy[name] = traced(each, (*path, key))
     elif isinstance(value, list):
         copy = _List(traced(each, (*path, index)) for index, each in enumerate(value))
     else:

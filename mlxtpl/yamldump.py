@@ -50,13 +50,17 @@ def dump(objects: Iterable[Mapping[str, Any]], comments: Comments | None = None)
     return "---\n".join([_document(each, True, comments, (number,)) for number, each in enumerate(objects)])
 
 
-def dump_tree(tree: Any) -> str:
+def dump_tree(tree: Any, comments: Comments | None = None) -> str:
     """One plain tree → the text of one document; keys keep their order.
+
+    Args:
+        tree: as an object of `dump`.
+        comments: asked with the path of each scalar, as in `dump`.
 
     Raises:
         YamlError: as `dump`.
     """
-    return _document(tree, False, None, ())
+    return _document(tree, False, comments, ())
 
 
 def path_text(path: Iterable[str | int]) -> str:

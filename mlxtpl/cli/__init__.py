@@ -17,6 +17,7 @@ from mlxtpl.errors import MlxtplError
 # name → module of the same name in mlxtpl.cli, its one-line help here so that --help imports none of them.
 COMMANDS = {
     "render": "Render values files to a manifest.",
+    "explain": "Show where each field of a manifest came from.",
     "values": "Show all values keys, or the merged values of a file.",
 }
 

@@ -27,8 +27,9 @@ _PROGRESS_FROM = 50
     "--max", "limit", type=click.IntRange(1), default=1000, show_default=True, help="The most jobs of a matrix."
 )
 @click.option("--list", "only_list", is_flag=True, help="Show the jobs of a matrix, render none.")
+@click.option("--explain", "explained", is_flag=True, help="Say after each field where it came from.")
 @click.option("--format", "form", type=click.Choice(["yaml", "json"]), default="yaml", help="The form of the output.")
-def command(paths: tuple[str, ...], form: str, *, only_list: bool, limit: int, **options: Any) -> int:
+def command(paths: tuple[str, ...], form: str, *, only_list: bool, limit: int, explained: bool, **options: Any) -> int:
     """Render values files to manifests.
 
     A PATH is a values file, a directory of them (partials, _*.yaml, are left out) or - for standard input.
@@ -37,6 +38,10 @@ def command(paths: tuple[str, ...], form: str, *, only_list: bool, limit: int, *
         raise click.UsageError("-o and --check exclude each other")
     if form == "json" and (options["output"] or options["check"]):
         raise click.UsageError("--format json is for standard output")
+    if explained:
+        if form == "json" or any(options[name] for name in ("output", "check", "matrix")):
+            raise click.UsageError("--explain prints YAML: it takes no -o, --check, --matrix or --format json")
+        return _explained(paths, options)
     if options["matrix"]:
         return _sweep(paths, form, options, limit=limit, only_list=only_list)
     if only_list:
@@ -46,6 +51,22 @@ def command(paths: tuple[str, ...], form: str, *, only_list: bool, limit: int, *
     files = batch.expand(paths)
     jobs = batch.render_files(files, read_path, further_files(options), render_arguments(options))
     return _finish(jobs, len(files), form, options)
+
+
+def _explained(paths: tuple[str, ...], options: dict[str, Any]) -> int:
+    from mlxtpl import batch, explain
+    from mlxtpl.pipeline import check
+    from mlxtpl.values import load_values
+    from mlxtpl.yamldump import dump
+
+    texts = []
+    for path in batch.expand(paths):
+        values = load_values([read_path(path), *further_files(options)], **render_arguments(options))
+        manifest, fields = explain.explain(values)
+        check(manifest, values.name)
+        texts.append(dump(manifest, explain.comments(fields)))
+    write("---\n".join(texts))
+    return 0
 
 
 def _sweep(paths: tuple[str, ...], form: str, options: dict[str, Any], *, limit: int, only_list: bool) -> int:

@@ -13,11 +13,12 @@ from mlxtpl.cli.output import write
 @click.command("values")
 @click.argument("path", metavar="[PATH]", required=False)
 @values_options
+@click.option("--explain", "explained", is_flag=True, help="With PATH: say after each value where it was written.")
 @click.option("--schema", is_flag=True, help="Print a JSON Schema (2020-12) for editors.")
 @click.option(
     "--format", "form", type=click.Choice(["text", "yaml", "json", "markdown"]), help="The form of the output."
 )
-def command(path: str | None, form: str | None, *, schema: bool, **options: Any) -> None:
+def command(path: str | None, form: str | None, *, schema: bool, explained: bool, **options: Any) -> None:
     """List every values key with its type, default and documentation; with PATH, show the merged values of a file."""
     import json
     from pathlib import Path
@@ -32,9 +33,15 @@ def command(path: str | None, form: str | None, *, schema: bool, **options: Any)
                 "with a PATH the form is yaml or json; --schema stands alone (--layer and --package add their keys)"
             )
         files = [read_path(path), *further_files(options)]
-        merged = reference.merged_values(load_values(files, **render_arguments(options)))
+        values = load_values(files, **render_arguments(options))
+        merged = reference.merged_values(values)
+        if explained:
+            _show_origins(values, merged, form)
+            return
         write(json.dumps(merged, indent=2, ensure_ascii=False) + "\n" if form == "json" else dump_tree(merged))
         return
+    if explained:
+        raise click.UsageError("--explain goes with a PATH")
     package = reference.load(options["package"] and Path(options["package"]), [Path(p) for p in options["layers"]])
     if schema:
         write(json.dumps(reference.json_schema(package), indent=2, ensure_ascii=False) + "\n")
@@ -48,3 +55,25 @@ def command(path: str | None, form: str | None, *, schema: bool, **options: Any)
         import shutil
 
         write(reference.text(package, shutil.get_terminal_size((100, 24)).columns))
+
+
+def _show_origins(values: Any, merged: Any, form: str | None) -> None:
+    from mlxtpl import explain
+
+    if form == "json":
+        import json
+
+        write(json.dumps(explain.values_data(values, merged), indent=2, ensure_ascii=False) + "\n")
+        return
+    from mlxtpl.origins import values_origins
+    from mlxtpl.yamldump import dump_tree
+
+    def comment(path: Any) -> str | None:
+        place, over = values_origins(values, path)
+        if place is None:
+            return None
+        return "".join(
+            (str(place), *(f", over {explain.brief(each.spelling)} at {each.place}" for each in reversed(over)))
+        )
+
+    write(dump_tree(merged, comment))
