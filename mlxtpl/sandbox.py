@@ -41,6 +41,7 @@ from mlxtpl.bounds import (
     tojson,
     total,
 )
+from mlxtpl.bytecode import open_cache
 from mlxtpl.filters import FILTERS
 from mlxtpl.schema import Declared
 from mlxtpl.tracing import MARK, LineMarks
@@ -113,6 +114,7 @@ class LayerEnvironment(ImmutableSandboxedEnvironment):
         super().__init__(
             loader=_Loader(root, shown),
             extensions=[LineMarks] if marks else [],
+            bytecode_cache=None if marks else open_cache(root),
             autoescape=True,
             undefined=StrictUndefined,
             finalize=jinja2.pass_context(_finalize),
