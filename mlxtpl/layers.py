@@ -113,7 +113,12 @@ def check(values: Values) -> None:
 
 def _render(layer: Layer, stem: str, values: Values, *, trace: bool = False) -> list[Any]:
     name = f"{layer.prefix}{stem}.yaml.j2"
-    documents = (render_traced if trace else render)(layer.environment, name, values.tree, values.locate)
+    if trace:
+        documents = render_traced(layer.environment, name, values.tree, values.locate)
+    else:
+        documents = layer.environment.remembered(
+            name, values.digests, lambda: render(layer.environment, name, values.tree, values.locate)
+        )
     if stem != CHECKS:
         for document in documents:
             if not isinstance(document, dict):
@@ -158,9 +163,13 @@ def _changed_kind(obj: Object, partial: Object) -> Object:
     if old is None or new is None or not templates:
         return moved  # type: ignore[no-any-return]
     template = merge.merge(templates[0][1], {"spec": dict.fromkeys(new.omits)}, kinds.POD_TEMPLATE)
-    for container in (template.get("spec") or {}).get("containers", []):
-        if container.get("name") == old.container:
-            container["name"] = new.container
+    spec = template.get("spec") or {}
+    if "containers" in spec:
+        renamed = [
+            {**each, "name": new.container} if each.get("name") == old.container else each
+            for each in spec["containers"]
+        ]
+        template = {**template, "spec": {**spec, "containers": renamed}}
     for path in template_paths(moved, new):
         moved = _replaced(moved, path, merge.merge(template, _at(moved, path), kinds.POD_TEMPLATE))
     return moved  # type: ignore[no-any-return]

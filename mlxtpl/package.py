@@ -56,7 +56,7 @@ class Package(NamedTuple):
     layers: tuple[Layer, ...]
     keys: Mapping[str, Any] = {}
     schema_nodes: Mapping[str, Node] = {}
-    validator: Any = None
+    validator: validation.Validator | None = None
 
 
 def data_path(name: str) -> Path:
@@ -171,7 +171,7 @@ def assemble(package: Package, layers: tuple[Layer, ...] = ()) -> Package:
             keys[key], nodes[key] = layer.keys[key], node
     if problems:
         raise PackageError(problems)
-    return package._replace(layers=merged, keys=keys, schema_nodes=nodes, validator=validation.make_validator(keys))
+    return package._replace(layers=merged, keys=keys, schema_nodes=nodes, validator=validation.Validator(keys))
 
 
 def _schema_problem(path: tuple[str, ...], message: str, nodes: Mapping[str, Node]) -> Problem:

@@ -15,7 +15,7 @@ from types import FrameType
 from typing import Any, cast
 
 import jinja2
-from jinja2 import nodes
+from jinja2 import meta, nodes
 from jinja2.runtime import LoopContext, Macro, StrictUndefined, Undefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.visitor import NodeTransformer
@@ -55,6 +55,7 @@ _TEXT_FILTERS = ("capitalize", "lower", "title", "upper")
 _TESTS = ("boolean", "defined", "divisibleby", "eq", "equalto", "==", "even", "false", "float", "ge", ">=", "gt", ">",
           "greaterthan", "in", "integer", "iterable", "le", "<=", "lower", "lt", "<", "lessthan", "mapping", "ne", "!=",
           "none", "number", "odd", "sequence", "string", "true", "undefined", "upper")  # fmt: skip
+_REMEMBERED = 1024  # renders of an environment
 _PRESENCE = ("defined", "undefined")
 # A comparison of lists of lists can take for ever: these measure what they compare first.
 _COMPARING = frozenset(("dictsort", "eq", "equalto", "==", "ge", ">=", "gt", ">", "greaterthan", "groupby", "in", "le", "<=",
@@ -143,50 +144,70 @@ class LayerEnvironment(ImmutableSandboxedEnvironment):
             name: _plain_only(tests[name], compares=name in _COMPARING) if name not in _PRESENCE else tests[name]
             for name in _TESTS
         }
+        # What `_parse` wraps around loops and comparisons; no template needs to write them.
+        self.filters.update(_counted=_counted, _comparable=_comparable, _no_text=_no_text, _joined=_joined)
+        self._joined_paths: dict[tuple[str, str], str] = {}
+        self._reads: dict[str, tuple[str, ...] | None] = {}
+        self._documents: dict[tuple[Any, ...], list[Any]] = {}
 
     @cached_property
     def marked(self) -> LayerEnvironment:
         """The same environment, whose templates mark the lines that they write."""
         return LayerEnvironment(self.root, self.shown, marks=True)
 
+    def remembered(self, name: str, digests: Mapping[str, bytes], render: Callable[[], list[Any]]) -> list[Any]:
+        """What a template renders, from memory when the values that it reads are what they were before.
+
+        A template is a function of the values that it names. The first render of a process is not remembered: finding
+        out the names costs as much as several renders.
+        """
+        if name not in self._reads:
+            self._reads[name] = None
+            return render()
+        names = self._reads[name]
+        if names is None:
+            names = self._reads[name] = self._names_read(name, set())
+        if "" in names:
+            return render()
+        key = (name, *(digests.get(each) for each in names))
+        documents = self._documents.get(key)
+        if documents is None:
+            documents = render()
+            if len(self._documents) >= _REMEMBERED:
+                self._documents.clear()
+            self._documents[key] = documents
+        return documents
+
+    def _names_read(self, name: str, seen: set[str]) -> tuple[str, ...]:
+        """The values that a template and those that it includes name; an empty name stands for all of them."""
+        assert self.loader is not None
+        seen.add(name)
+        try:
+            tree = self.parse(self.loader.get_source(self, name)[0])
+            names = set(meta.find_undeclared_variables(tree))
+            for other in meta.find_referenced_templates(tree):
+                path = "" if other is None else self.join_path(other, name)
+                if not path:
+                    names.add("")
+                elif path not in seen:
+                    names.update(self._names_read(path, seen))
+        except (jinja2.TemplateError, TemplateFault):
+            return ("",)
+        return tuple(sorted(names))
+
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
         tree = super()._parse(source, name, filename)
         for loop in tree.find_all(nodes.For):
-            loop.iter = _wrapped("counted", loop.iter)
+            loop.iter = _wrapped("_counted", loop.iter)
         for each in tree.find_all(nodes.Compare):
-            each.expr = _wrapped("comparable", each.expr)
+            each.expr = _wrapped("_comparable", each.expr)
             for operand in each.ops:
                 # `in` looks a map's key up and walks no deeper than the left side does.
-                check = "no_template_text" if operand.op in ("in", "notin") else "comparable"
+                check = "_no_text" if operand.op in ("in", "notin") else "_comparable"
                 operand.expr = _wrapped(check, operand.expr)
-        tree = cast(nodes.Template, _Joined().visit(tree))
+        tree = cast(nodes.Template, _Joins().visit(tree))
         tree.set_environment(self)
         return tree
-
-    def counted(self, iterable: Any) -> Iterator[Any]:
-        """A loop's items, each a step."""
-        if isinstance(iterable, (str, int, float, bool)) or iterable is None:
-            kind = "null" if iterable is None else "text" if isinstance(iterable, str) else "a number"
-            raise TemplateFault(
-                f"a loop needs a list or a map, found {kind}", "write `x or []` for a key that may be absent"
-            )
-        return _Counted(iterable)  # type: ignore[return-value]
-
-    def comparable(self, value: Any) -> Any:
-        """A value that may be compared or tested; template text may not, nor a list of lists without bound."""
-        if isinstance(value, (list, tuple, dict)):
-            plain(value)
-        return self.no_template_text(value)
-
-    def no_template_text(self, value: Any) -> Any:
-        """A value that is no template text."""
-        if isinstance(value, Markup):
-            raise TemplateFault(TEXT_MESSAGE)
-        return value
-
-    def joined(self, *values: Any) -> str:
-        """What `~` makes of scalars."""
-        return join(values)
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         """`obj.attribute`: a key of a mapping, never an attribute of a value."""
@@ -235,12 +256,7 @@ class LayerEnvironment(ImmutableSandboxedEnvironment):
         allowed = (
             obj is _range
             or isinstance(obj, (Macro, LoopContext))
-            or getattr(obj, "__self__", None).__class__
-            in (
-                LayerEnvironment,
-                LoopContext,
-                jinja2.runtime.BlockReference,
-            )
+            or getattr(obj, "__self__", None).__class__ in (LoopContext, jinja2.runtime.BlockReference)
         )
         if not allowed:
             raise TemplateFault(f"{kind_of(obj)} cannot be called", "only macros, caller() and range() can")
@@ -259,8 +275,12 @@ class LayerEnvironment(ImmutableSandboxedEnvironment):
 
     def join_path(self, template: str, parent: str) -> str:
         """A name in a template is relative to its directory, else to the root."""
-        beside = os.path.normpath(Path(parent).parent / template)
-        return beside if (self.root / beside).exists() or beside.startswith("..") else os.path.normpath(template)
+        key = (template, parent)
+        if key not in self._joined_paths:
+            beside = os.path.normpath(Path(parent).parent / template)
+            found = beside.startswith("..") or (self.root / beside).exists()
+            self._joined_paths[key] = beside if found else os.path.normpath(template)
+        return self._joined_paths[key]
 
 
 class _Counted:
@@ -286,18 +306,46 @@ def _finalize(_context: Any, value: Any) -> Any:
     return finalize(value)
 
 
-class _Joined(NodeTransformer):
-    """Turns `a ~ b` into a call of `joined`, which knows its bounds."""
+class _Joins(NodeTransformer):
+    """Turns `a ~ b` into the filter `_joined`, which knows its bounds."""
 
     def visit_Concat(self, node: nodes.Concat) -> nodes.Node:  # noqa: N802 - Jinja's name
         self.generic_visit(node)
-        call = nodes.Call(nodes.EnvironmentAttribute("joined"), node.nodes, [], None, None)
-        return call.set_lineno(node.lineno)
+        return _wrapped("_joined", node.nodes[0], *node.nodes[1:])
 
 
-def _wrapped(method: str, node: Any) -> nodes.Call:
-    call = nodes.Call(nodes.EnvironmentAttribute(method), [node], [], None, None)
-    return call.set_lineno(node.lineno)  # type: ignore[return-value]
+def _wrapped(name: str, node: Any, *more: Any) -> nodes.Filter:
+    # A filter, since a call would go through all that the sandbox does for calls.
+    return nodes.Filter(node, name, list(more), [], None, None).set_lineno(node.lineno)  # type: ignore[return-value]
+
+
+def _counted(iterable: Any) -> Any:
+    """A loop's items, each a step."""
+    if isinstance(iterable, (str, int, float, bool)) or iterable is None:
+        kind = "null" if iterable is None else "text" if isinstance(iterable, str) else "a number"
+        raise TemplateFault(
+            f"a loop needs a list or a map, found {kind}", "write `x or []` for a key that may be absent"
+        )
+    return _Counted(iterable)
+
+
+def _comparable(value: Any) -> Any:
+    """A value that may be compared or tested; template text may not, nor a list of lists without bound."""
+    if isinstance(value, (list, tuple, dict)):
+        plain(value)
+    return _no_text(value)
+
+
+def _no_text(value: Any) -> Any:
+    """A value that is no template text."""
+    if isinstance(value, Markup):
+        raise TemplateFault(TEXT_MESSAGE)
+    return value
+
+
+def _joined(*values: Any) -> str:
+    """What `~` makes of scalars."""
+    return join(values)
 
 
 def _plain_only(function: Callable[..., Any], *, compares: bool = False) -> Callable[..., Any]:

@@ -90,26 +90,61 @@ def _validator_class() -> Any:
     return LayerValidator
 
 
-def make_validator(keys: Rules) -> Any:
-    """A reusable Cerberus validator for a mapping with these keys, which `schemarules` found nothing wrong with.
+class Validator:
+    """Checks trees by a schema; what it has found valid once it does not look at again."""
 
-    Cerberus would check the schema once more, with itself: a sixth of a cold start.
-    """
+    def __init__(self, keys: Rules) -> None:
+        """Take a schema that `schemarules` found nothing wrong with."""
+        self._keys = keys
+        self._whole = _make_validator(keys)
+        self._parts: dict[str, Any] = {}
+        self._valid: set[tuple[str, Any]] = set()
+        self._key_sets: set[tuple[str, ...]] = set()
+        # Such a rule looks at the value of another key.
+        self._separate = not any("dependencies" in rules for rules in keys.values())
+
+    def faults(self, tree: Mapping[str, Any], digests: Mapping[str, Any]) -> Iterator[tuple[Path, Path, str, Any]]:
+        """Check a typed tree.
+
+        Args:
+            tree: typed values by top-level key.
+            digests: for each key something that is equal only for equal values.
+
+        Yields:
+            (path of the value, path in the schema, name of the rule, what the rule wants) for each fault; for a rule of
+            ours the last is its message.
+        """
+        # Which keys there are decides required, unknown and excluded ones.
+        keys = (*tree, "", *(key for key, value in tree.items() if value is None))
+        fresh = [key for key in tree if (key, digests[key]) not in self._valid]
+        if self._separate and keys in self._key_sets and all(self._is_valid(key, tree[key]) for key in fresh):
+            self._remember(fresh, digests)
+            return
+        if self._whole.validate(tree, normalize=False):
+            self._key_sets.add(keys)
+            self._remember(fresh, digests)
+            return
+        yield from _leaves(self._whole._errors)
+
+    def _is_valid(self, key: str, value: Any) -> bool:
+        if key not in self._parts:
+            self._parts[key] = _make_validator({key: self._keys[key]})
+        return bool(self._parts[key].validate({key: value}, normalize=False))
+
+    def _remember(self, keys: Iterable[str], digests: Mapping[str, Any]) -> None:
+        if len(self._valid) > _REMEMBERED:
+            self._valid.clear()
+        self._valid.update((key, digests[key]) for key in keys)
+
+
+_REMEMBERED = 4096
+
+
+def _make_validator(keys: Rules) -> Any:
+    # Cerberus would check the schema once more, with itself: a sixth of a cold start.
     from cerberus.schema import UnvalidatedSchema
 
     return _validator_class()(UnvalidatedSchema(keys), ignore_none_values=True, allow_unknown=False)
-
-
-def validate(tree: Mapping[str, Any], validator: Any) -> Iterator[tuple[Path, Path, str, Any]]:
-    """Check a typed tree.
-
-    Yields:
-        (path of the value, path in the schema, name of the rule, what the rule wants) for each fault; for a rule of
-        ours the last is its message.
-    """
-    if validator.validate(tree, normalize=False):
-        return
-    yield from _leaves(validator._errors)
 
 
 def _leaves(errors: Iterable[Any]) -> Iterator[tuple[Path, Path, str, Any]]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import hashlib
+import marshal
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +16,7 @@ from mlxtpl.package import Layer, Package
 from mlxtpl.yamlio import Node
 
 _MAX_EXTENDS = 50
+_NO_REFERENCES = 2  # later versions of the format depend on how often an object is referred to
 
 
 class Stage(NamedTuple):
@@ -33,6 +36,7 @@ class Values(NamedTuple):
         layers: the layers that are on, in order.
         name: the values file as messages call it.
         stages: what was merged, lowest first: defaults, extended files, files, each `--set`.
+        digests: of the value of each top-level key that is there; equal only for equal values.
     """
 
     tree: dict[str, Any]
@@ -41,6 +45,7 @@ class Values(NamedTuple):
     layers: tuple[Layer, ...]
     name: str
     stages: tuple[Stage, ...] = ()
+    digests: dict[str, bytes] = {}  # noqa: RUF012 - always given
 
     def locate(self, path: Sequence[Any]) -> Place | None:
         """Where a value was written; None for one that nobody wrote."""
@@ -92,9 +97,11 @@ def load_values(
     defaults, on = _defaults(nodes, loaded)
     nodes = _merged([*defaults, nodes], files[0])
     tree = {key: schema.typed(node, loaded.keys.get(key, {})) for key, (_, node) in nodes.items.items()}
+    digests = {key: digest(value) for key, value in tree.items()}
+    assert loaded.validator is not None
     # A fault inside a map can be reported by several rules of one place; the first says it best.
     found: dict[tuple[Any, ...], Problem] = {}
-    for fault in validation.validate(tree, loaded.validator):
+    for fault in loaded.validator.faults(tree, digests):
         found.setdefault(fault[0], validation.problem_of(fault, nodes, loaded.keys, loaded.schema_nodes))
     if found:
         raise ValuesError(_named(sorted(found.values(), key=_by_place), files[0].name))
@@ -102,12 +109,19 @@ def load_values(
         if _is_switch(layer):
             value = tree.get(layer.name)
             tree[layer.name] = ({} if value is True else value) if layer.name in on else None
+            digests[layer.name] = digest(tree[layer.name])
     tree = schema.complete(tree, {"schema": loaded.keys})
     if tree.get("files"):
         tree["files"] = filecontents.read(tree["files"], nodes)
+        digests["files"] = digest(tree["files"])
     layers = tuple(layer for layer in loaded.layers if not _is_switch(layer) or layer.name in on)
     told = (*(Stage((), each) for each in (*defaults, *stages)), *assigned)
-    return Values(tree, nodes, loaded, layers, files[0].name, told)
+    return Values(tree, nodes, loaded, layers, files[0].name, told, digests)
+
+
+def digest(value: Any) -> bytes:
+    """Sixteen bytes that are equal for equal plain values, order included, and differ for others."""
+    return hashlib.blake2b(marshal.dumps(value, _NO_REFERENCES), digest_size=16).digest()
 
 
 def read_values(path: str, stdin: Callable[[], bytes] | None = None) -> Source:
@@ -184,6 +198,7 @@ def _load_extended(source: Source, chain: tuple[tuple[Path, str], ...]) -> list[
     return [*stages, rest]
 
 
+@functools.lru_cache(maxsize=64)  # many files extend one; nodes are never changed
 def _load_file(source: Source) -> yamlio.Mapping:
     node = yamlio.load_one(source)
     if node is None:
