@@ -1,17 +1,15 @@
-"""Many jobs in one call: several values files, directories of them, and the combinations of a matrix."""
+"""Many jobs in one call: several values files, directories of them."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mlxtpl import sweep
 from mlxtpl.errors import LintError, MlxtplError, Problem, Source, ValuesError
 from mlxtpl.manifest import Manifest, object_id
 from mlxtpl.pipeline import render
-from mlxtpl.values import Packages, load_values
+from mlxtpl.values import Packages
 
 
 class Rendered(NamedTuple):
@@ -79,42 +77,6 @@ def render_files(
             yield Rendered(path, file, render([read(path), *more], packages=packages, **arguments))
         except MlxtplError as error:
             yield Rendered(path, file, [], error)
-
-
-def render_matrix(
-    files: Sequence[Source], matrix: sweep.Matrix, limit: int, arguments: Mapping[str, Any]
-) -> tuple[list[sweep.Combination], str, Iterator[Rendered]]:
-    """Render one job for each combination of a matrix.
-
-    Returns:
-        the combinations, the base name, and an iterator over the jobs.
-
-    Raises:
-        MlxtplError: the base values or the matrix are wrong.
-    """
-    packages: Packages = {}
-    base = load_values(files, packages=packages, **arguments)
-    name = str(base.tree["name"])
-    chosen = sweep.combinations(matrix, name, limit)
-
-    def jobs() -> Iterator[Rendered]:
-        for each in chosen:
-            labels = json.dumps(each.labels())
-            sets = [
-                *arguments["sets"],
-                *each.sets(),
-                ("matrix", f"name={name}{each.suffix}"),
-                ("set-json", f"labels={labels}"),
-                ("set-json", f"podLabels={labels}"),
-            ]
-            file = f"{name}{each.suffix}.yaml"
-            try:
-                manifest = render(files, packages=packages, **{**arguments, "sets": sets})
-                yield Rendered(files[0].name, file, manifest, None, each.coordinates)
-            except MlxtplError as error:
-                yield Rendered(files[0].name, file, [], error, each.coordinates)
-
-    return chosen, name, jobs()
 
 
 def one_stream(rendered: Sequence[Rendered]) -> Manifest:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import shutil
 import stat
 from pathlib import Path
 
@@ -57,7 +58,11 @@ def open_cache(root: Path) -> CompiledTemplates | None:
             return None
         compiler = Path(__file__).with_name("sandbox.py").stat().st_mtime_ns
         directory = base / "mlxtpl" / f"{__version__}-{compiler:x}-{jinja2.__version__}"
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not directory.exists():
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for old in directory.parent.iterdir():
+                if old != directory:
+                    shutil.rmtree(old, ignore_errors=True)
         status = directory.stat()
     except (OSError, ValueError, RuntimeError):
         return None

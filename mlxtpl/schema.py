@@ -6,7 +6,6 @@ and the type `duration`. `meta.path` marks a value without a schema: it is typed
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -160,6 +159,8 @@ def dotted(path: Iterable[Any]) -> str:
 
 def nearest(name: str, keys: Rules, at: Path) -> str:
     """A hint for an unknown key: the nearest key of the same map, or the same key elsewhere."""
+    import difflib
+
     close = [key for key in keys if key.lower() == name.lower()] or difflib.get_close_matches(name, list(keys), 1, 0.7)
     return f"did you mean {dotted((*at, close[0]))}?" if close else ""
 

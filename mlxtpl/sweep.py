@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from mlxtpl import assignments, schema, yamlio
-from mlxtpl.errors import Place, Problem, Source, ValuesError
+from mlxtpl.batch import Rendered
+from mlxtpl.errors import MlxtplError, Place, Problem, Source, ValuesError
+from mlxtpl.pipeline import render
+from mlxtpl.values import Packages, load_values
 from mlxtpl.yamlio import Node, Scalar
 
 MAX_NAME = 50  # what the platform recommends; <name>-worker-<999> still fits its 63 characters
@@ -153,7 +157,6 @@ def index(rows: Sequence[tuple[str, Mapping[str, str], str]]) -> tuple[str, str]
     """
     import csv
     import io
-    import json
 
     keys = list(dict.fromkeys(key for _, coordinates, _ in rows for key in coordinates))
     out = io.StringIO()
@@ -238,3 +241,39 @@ def _label(text: str) -> str:
 
 def _escaped(value: str) -> str:
     return re.sub(r"([\\,{])", r"\\\1", value)
+
+
+def render_matrix(
+    files: Sequence[Source], matrix: Matrix, limit: int, arguments: Mapping[str, Any]
+) -> tuple[list[Combination], str, Iterator[Rendered]]:
+    """Render one job for each combination of a matrix.
+
+    Returns:
+        the combinations, the base name, and an iterator over the jobs.
+
+    Raises:
+        MlxtplError: the base values or the matrix are wrong.
+    """
+    packages: Packages = {}
+    base = load_values(files, packages=packages, **arguments)
+    name = str(base.tree["name"])
+    chosen = combinations(matrix, name, limit)
+
+    def jobs() -> Iterator[Rendered]:
+        for each in chosen:
+            labels = json.dumps(each.labels())
+            sets = [
+                *arguments["sets"],
+                *each.sets(),
+                ("matrix", f"name={name}{each.suffix}"),
+                ("set-json", f"labels={labels}"),
+                ("set-json", f"podLabels={labels}"),
+            ]
+            file = f"{name}{each.suffix}.yaml"
+            try:
+                manifest = render(files, packages=packages, **{**arguments, "sets": sets})
+                yield Rendered(files[0].name, file, manifest, None, each.coordinates)
+            except MlxtplError as error:
+                yield Rendered(files[0].name, file, [], error, each.coordinates)
+
+    return chosen, name, jobs()

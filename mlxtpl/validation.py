@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -28,13 +27,30 @@ from mlxtpl.schema import (
 from mlxtpl.yamlio import Node, Scalar, Sequence
 
 
+def _import_cerberus() -> Any:
+    """Cerberus without importlib.metadata, of which it wants its own version only: that is a tenth of a cold start."""
+    import importlib
+    import sys
+    import types
+
+    name = "importlib.metadata"
+    if name in sys.modules:
+        return importlib.import_module("cerberus")
+    stand_in: Any = types.ModuleType(name)
+    stand_in.version, stand_in.PackageNotFoundError = lambda _name: "unknown", LookupError
+    sys.modules[name] = importlib.metadata = stand_in
+    try:
+        return importlib.import_module("cerberus")
+    finally:
+        del sys.modules[name], importlib.metadata
+
+
 @lru_cache(maxsize=1)
 def _validator_class() -> Any:
-    # Cerberus takes a fifth of a cold start to import: only a process that validates pays for it.
-    import cerberus
+    cerberus = _import_cerberus()
     from cerberus import TypeDefinition
 
-    class LayerValidator(cerberus.Validator):  # type: ignore[misc]
+    class LayerValidator(cerberus.Validator):  # type: ignore[misc, name-defined]
         """Cerberus with strict integers, whole-text regexes and the rules of layers."""
 
         types_mapping: ClassVar = {
@@ -227,6 +243,8 @@ def explain_fault(rule: str, wanted: Any, node: Node | None, rules: Rules) -> tu
         types = (wanted,) if isinstance(wanted, str) else tuple(wanted)
         return f"must be {type_words(types)}, found {found}", _type_hint(types, node) or hint
     if rule == "allowed":
+        import difflib
+
         near = difflib.get_close_matches(str(getattr(node, "text", "")), [str(each) for each in wanted], 1, 0.5)
         folded = [each for each in wanted if str(each).lower() == str(getattr(node, "text", "")).lower()]
         best = folded or near

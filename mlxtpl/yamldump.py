@@ -174,15 +174,13 @@ _PLAIN = re.compile(
     r"(?:[A-Za-z_/]|\.\.?/|--?[A-Za-z])(?:[\w./@%+=,~-]|:(?=[\w./@%+=,~-])| (?=[\w./@%+=,~-]))*", re.ASCII
 )
 _WORDS = frozenset(("y", "yes", "n", "no", "on", "off", "true", "false", "null"))
-_ESCAPED = re.compile(
-    '["\\\\\x00-\x1f\x7f-\xa0\xad\u061c\u200b-\u200f\u2028-\u202f\u2060-\u206f\ud800-\udfff\ufeff\ufff0-\uffff\U000e0000-\U000e0fff]'
-)
+_ESCAPED_ASCII = re.compile('["\\\\\x00-\x1f\x7f]')
+_ESCAPED = '["\\\\\x00-\x1f\x7f-\xa0\xad\u061c\u200b-\u200f\u2028-\u202f\u2060-\u206f\ud800-\udfff\ufeff\ufff0-\uffff\U000e0000-\U000e0fff]'
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
 # What a literal block cannot give back: carriage returns and what YAML 1.1 also counts as line ends, control
 # characters, byte order marks; and what would show a text in another order than it has.
-_NOT_LITERAL = re.compile(
-    "[^\t\n\x20-\x7e\xa0-\u2027\u202f-\u2065\u206a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
-)
+_NOT_LITERAL = "[^\t\n\x20-\x7e\xa0-\u2027\u202f-\u2065\u206a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+_compiled = lru_cache(re.compile)  # when a text needs it: these large sets take longer than a small dump
 _INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
 
 
@@ -200,7 +198,7 @@ def quote(text: str) -> str:
 def _quote(text: str) -> str:
     if _PLAIN.fullmatch(text) and text.lower() not in _WORDS:
         return text
-    return f'"{_ESCAPED.sub(_escape, text)}"'
+    return f'"{(_ESCAPED_ASCII if text.isascii() else _compiled(_ESCAPED)).sub(_escape, text)}"'
 
 
 _quote_short = lru_cache(maxsize=4096)(_quote)
@@ -238,7 +236,7 @@ def _scalar(value: Any, pad: str, note: str | None) -> str:
 
 
 def _block(text: str, pad: str, end: str) -> str:
-    if _NOT_LITERAL.search(text) or text.isspace():
+    if _compiled(_NOT_LITERAL).search(text) or text.isspace():
         return quote(text) + end
     # A parser takes the indentation from the first line unless a number gives it.
     number = str(len(_INDENT)) if text.lstrip("\n")[0] in " \t" else ""
@@ -266,4 +264,4 @@ def _check_range(value: int) -> None:
 
 
 def _comment(note: str) -> str:
-    return f" # {_NOT_LITERAL.sub('?', ' '.join(note.split()))}\n"
+    return f" # {_compiled(_NOT_LITERAL).sub('?', ' '.join(note.split()))}\n"

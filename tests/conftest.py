@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
+
 import pytest
+
+# The tests must not fill the user's cache, nor depend on what lies there.
+os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="mlxtpl-tests-")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
