@@ -6,7 +6,6 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
@@ -92,10 +91,3 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("this is a bug of mlxtpl: please report it with the lines above", file=sys.stderr)
         return 3
     return code if isinstance(code, int) else 0
-
-
-def entry_point() -> None:
-    """What the console script calls."""
-    if sys.stderr is None:  # closed by the shell: print would then write messages to stdout
-        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for the whole process
-    sys.exit(main())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -102,7 +103,7 @@ def _finish(jobs: Iterable[Any], count: int, form: str, options: dict[str, Any])
     if options["output"]:
         outputs.make_directory(directory)
     shown = count > _PROGRESS_FROM and sys.stderr.isatty()
-    with click.progressbar(jobs, length=count, file=sys.stderr, hidden=not shown) as bar:
+    with click.progressbar(jobs, length=count, file=sys.stderr) if shown else contextlib.nullcontext(jobs) as bar:
         for each in bar:
             show_warnings(warnings(each.manifest, each.path))
             if each.error is not None:
