@@ -6,26 +6,44 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from mlxtpl import processes
 from mlxtpl.errors import LintError, MlxtplError, Problem, Source, ValuesError
 from mlxtpl.manifest import Manifest, object_id
-from mlxtpl.pipeline import render
+from mlxtpl.pipeline import render, warnings
 from mlxtpl.values import Packages
 
 
 class Rendered(NamedTuple):
-    """One job of many: its manifest, or the error that it ended in.
+    """One job of many: its text, or the error that it ended in.
 
     Attributes:
         path: the values file.
         file: the name of its output file.
+        ids: apiVersion and id of each object.
+        warnings: what the rules advise against.
         coordinates: its place in the matrix; empty without one.
     """
 
     path: str
     file: str
-    manifest: Manifest
+    text: str = ""
+    ids: tuple[tuple[str, str], ...] = ()
+    warnings: tuple[Problem, ...] = ()
     error: MlxtplError | None = None
     coordinates: Mapping[str, str] = {}
+
+
+Dump = Callable[[Manifest], str]
+
+
+def rendered(job: Rendered, manifest: Callable[[], Manifest], dump: Dump) -> Rendered:
+    """The job with what rendering it came to."""
+    try:
+        objects = manifest()
+        ids = tuple((str(obj["apiVersion"]), object_id(obj)) for obj in objects)
+        return job._replace(text=dump(objects), ids=ids, warnings=tuple(warnings(objects, job.path)))
+    except MlxtplError as error:
+        return job._replace(error=error)
 
 
 def expand(paths: Sequence[str]) -> list[str]:
@@ -58,7 +76,11 @@ def expand(paths: Sequence[str]) -> list[str]:
 
 
 def render_files(
-    paths: Sequence[str], read: Callable[[str], Source], more: Sequence[Source], arguments: Mapping[str, Any]
+    paths: Sequence[str],
+    read: Callable[[str], Source],
+    more: Sequence[Source],
+    arguments: Mapping[str, Any],
+    dump: Dump,
 ) -> Iterator[Rendered]:
     """Render each path by itself, with the same further files and options.
 
@@ -66,37 +88,38 @@ def render_files(
         read: how a path is read.
         more: files that are merged over each.
         arguments: what `pipeline.render` takes beside files.
+        dump: how a manifest becomes text.
 
     Yields:
         a Rendered each, in order; an error does not end the others.
     """
     packages: Packages = {}
-    for path in paths:
-        file = f"{'stdin' if path == '-' else Path(path).stem}.yaml"
-        try:
-            yield Rendered(path, file, render([read(path), *more], packages=packages, **arguments))
-        except MlxtplError as error:
-            yield Rendered(path, file, [], error)
+
+    def job(path: str) -> Rendered:
+        return rendered(
+            Rendered(path, f"{'stdin' if path == '-' else Path(path).stem}.yaml"),
+            lambda: render([read(path), *more], packages=packages, **arguments),
+            dump,
+        )
+
+    return processes.ordered(job, paths)
 
 
-def one_stream(rendered: Sequence[Rendered]) -> Manifest:
-    """All objects of several jobs as one manifest.
+def check_ids(jobs: Sequence[Rendered]) -> None:
+    """Several jobs on one stream must not have an object of the same id.
 
     Raises:
-        LintError: two of the jobs have an object of the same id.
+        LintError: with every such object.
     """
     owners: dict[tuple[str, str], str] = {}
     problems = []
-    manifest: Manifest = []
-    for each in rendered:
-        for obj in each.manifest:
-            key = (str(obj["apiVersion"]), object_id(obj))
+    for each in jobs:
+        for key in each.ids:
             other = owners.setdefault(key, each.file)
-            if other == each.file:
-                manifest.append(obj)
-                continue
-            message = f"is rendered by {other} and by {each.file}"
-            problems.append(Problem(message, key[1], hint="give the jobs different names, or write files with -o DIR"))
+            if other != each.file:
+                message = f"is rendered by {other} and by {each.file}"
+                problems.append(
+                    Problem(message, key[1], hint="give the jobs different names, or write files with -o DIR")
+                )
     if problems:
         raise LintError(problems)
-    return manifest

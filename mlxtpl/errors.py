@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 # What libyaml counts as the end of a line.
 _LINE_END = re.compile("\r\n|[\r\n\x85\u2028\u2029]")
@@ -78,6 +78,9 @@ class MlxtplError(Exception):
     def __init__(self, problems: Problem | Iterable[Problem]) -> None:
         self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
         super().__init__("; ".join(f"{p.where}: {p.message}" if p.where else p.message for p in self.problems))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.problems,)
 
 
 class YamlError(MlxtplError):

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mlxtpl import assignments, schema, yamlio
-from mlxtpl.batch import Rendered
-from mlxtpl.errors import MlxtplError, Place, Problem, Source, ValuesError
+from mlxtpl import assignments, processes, schema, yamlio
+from mlxtpl.batch import Dump, Rendered, rendered
+from mlxtpl.errors import Place, Problem, Source, ValuesError
 from mlxtpl.pipeline import render
 from mlxtpl.values import Packages, load_values
 from mlxtpl.yamlio import Node, Scalar
@@ -244,9 +244,13 @@ def _escaped(value: str) -> str:
 
 
 def render_matrix(
-    files: Sequence[Source], matrix: Matrix, limit: int, arguments: Mapping[str, Any]
+    files: Sequence[Source], matrix: Matrix, limit: int, arguments: Mapping[str, Any], dump: Dump
 ) -> tuple[list[Combination], str, Iterator[Rendered]]:
     """Render one job for each combination of a matrix.
+
+    Args:
+        limit: the most combinations.
+        arguments, dump: as of `batch.render_files`.
 
     Returns:
         the combinations, the base name, and an iterator over the jobs.
@@ -259,21 +263,19 @@ def render_matrix(
     name = str(base.tree["name"])
     chosen = combinations(matrix, name, limit)
 
-    def jobs() -> Iterator[Rendered]:
-        for each in chosen:
-            labels = json.dumps(each.labels())
-            sets = [
-                *arguments["sets"],
-                *each.sets(),
-                ("matrix", f"name={name}{each.suffix}"),
-                ("set-json", f"labels={labels}"),
-                ("set-json", f"podLabels={labels}"),
-            ]
-            file = f"{name}{each.suffix}.yaml"
-            try:
-                manifest = render(files, packages=packages, **{**arguments, "sets": sets})
-                yield Rendered(files[0].name, file, manifest, None, each.coordinates)
-            except MlxtplError as error:
-                yield Rendered(files[0].name, file, [], error, each.coordinates)
+    def job(each: Combination) -> Rendered:
+        labels = json.dumps(each.labels())
+        sets = [
+            *arguments["sets"],
+            *each.sets(),
+            ("matrix", f"name={name}{each.suffix}"),
+            ("set-json", f"labels={labels}"),
+            ("set-json", f"podLabels={labels}"),
+        ]
+        return rendered(
+            Rendered(files[0].name, f"{name}{each.suffix}.yaml", coordinates=each.coordinates),
+            lambda: render(files, packages=packages, **{**arguments, "sets": sets}),
+            dump,
+        )
 
-    return chosen, name, jobs()
+    return chosen, name, processes.ordered(job, chosen)

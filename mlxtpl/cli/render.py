@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ def command(paths: tuple[str, ...], form: str, *, only_list: bool, limit: int, e
     from mlxtpl import batch
 
     files = batch.expand(paths)
-    jobs = batch.render_files(files, read_path, further_files(options), render_arguments(options))
+    jobs = batch.render_files(files, read_path, further_files(options), render_arguments(options), _dump(form))
     return _finish(jobs, len(files), form, options)
 
 
@@ -77,7 +78,7 @@ def _sweep(paths: tuple[str, ...], form: str, options: dict[str, Any], *, limit:
         raise click.UsageError("--matrix takes one values file")
     files = [read_path(paths[0]), *further_files(options)]
     matrix = sweep.read_options(options["matrix"])
-    chosen, name, jobs = sweep.render_matrix(files, matrix, limit, render_arguments(options))
+    chosen, name, jobs = sweep.render_matrix(files, matrix, limit, render_arguments(options), _dump(form))
     rows = [(name + each.suffix, each.coordinates, f"{name}{each.suffix}.yaml") for each in chosen]
     table, data = sweep.index(rows)
     if only_list:
@@ -93,8 +94,6 @@ def _sweep(paths: tuple[str, ...], form: str, options: dict[str, Any], *, limit:
 def _finish(jobs: Iterable[Any], count: int, form: str, options: dict[str, Any]) -> int:
     """Write, compare or print the jobs; every error is told, good files are written all the same."""
     from mlxtpl import batch, outputs
-    from mlxtpl.pipeline import warnings
-    from mlxtpl.yamldump import dump
 
     failed = False
     rendered = []
@@ -105,14 +104,14 @@ def _finish(jobs: Iterable[Any], count: int, form: str, options: dict[str, Any])
     shown = count > _PROGRESS_FROM and sys.stderr.isatty()
     with click.progressbar(jobs, length=count, file=sys.stderr) if shown else contextlib.nullcontext(jobs) as bar:
         for each in bar:
-            show_warnings(warnings(each.manifest, each.path))
+            show_warnings(each.warnings)
             if each.error is not None:
                 show_error(each.error)
                 failed = True
             elif options["output"]:
-                outputs.write_file(directory, each.file, dump(each.manifest))
+                outputs.write_file(directory, each.file, each.text)
             elif options["check"]:
-                texts[each.file] = dump(each.manifest)
+                texts[each.file] = each.text
             else:
                 rendered.append(each)
     if failed:
@@ -120,8 +119,9 @@ def _finish(jobs: Iterable[Any], count: int, form: str, options: dict[str, Any])
     if options["check"]:
         return _show_differences(directory, texts)
     if not options["output"]:
-        manifest = batch.one_stream(rendered)
-        write(_json(manifest) if form == "json" else dump(manifest))
+        batch.check_ids(rendered)
+        texts_of = [each.text for each in rendered]
+        write(_json(texts_of) if form == "json" else "---\n".join(texts_of))
     return 0
 
 
@@ -135,9 +135,14 @@ def _show_differences(directory: Path, texts: dict[str, str]) -> int:
     return 1 if found else 0
 
 
-def _json(manifest: list[dict[str, Any]]) -> str:
-    import json
+def _dump(form: str) -> Callable[[list[dict[str, Any]]], str]:
+    from mlxtpl.yamldump import dump
 
+    return json.dumps if form == "json" else dump
+
+
+def _json(manifests: list[str]) -> str:
     # kubectl takes one JSON document: several objects are a List.
-    data = manifest[0] if len(manifest) == 1 else {"apiVersion": "v1", "kind": "List", "items": manifest}
+    objects = [obj for each in manifests for obj in json.loads(each)]
+    data = objects[0] if len(objects) == 1 else {"apiVersion": "v1", "kind": "List", "items": objects}
     return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
