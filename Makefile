@@ -6,11 +6,12 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
 DATA   := $(shell find mlxtpl templates values -type f -not -path '*/__pycache__/*' 2>/dev/null)
 
-.PHONY: help render test check format docs clean
+.PHONY: help render test check bench format docs clean
 help:
 	@echo "make render   print the manifest of values/prod.yaml"
 	@echo "make test     build the wheel, install it, run all tests on it"
 	@echo "make check    format, lint, types, generated docs"
+	@echo "make bench    measure the speed beside helm and kustomize; writes docs/performance.md"
 	@echo "make docs     write the generated docs again"
 	@echo "make format   format the code"
 	@echo "make clean    remove what make made"
@@ -22,17 +23,20 @@ test: $(VENV)/.wheel $(VENV)/.test
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -Im pytest -q tests
 
 check: $(VENV)/.wheel $(VENV)/.dev
-	@$(BIN)/ruff format --check mlxtpl tests docs
-	@$(BIN)/ruff check mlxtpl tests docs
+	@$(BIN)/ruff format --check mlxtpl tests docs benchmarks
+	@$(BIN)/ruff check mlxtpl tests docs benchmarks
 	@$(BIN)/mypy
 	@$(BIN)/python docs/generate.py --check
+
+bench: $(VENV)/.wheel
+	@$(BIN)/python benchmarks/bench.py $(VENV)/bench
 
 docs: $(VENV)/.wheel
 	@$(BIN)/python docs/generate.py
 
 format: $(VENV)/.dev
-	@$(BIN)/ruff format mlxtpl tests docs
-	@$(BIN)/ruff check --fix mlxtpl tests docs
+	@$(BIN)/ruff format mlxtpl tests docs benchmarks
+	@$(BIN)/ruff check --fix mlxtpl tests docs benchmarks
 
 $(VENV)/.made:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 10) else "mlxtpl needs python 3.10 or newer, found " + sys.version.split()[0])'
