@@ -9,7 +9,6 @@ The chart and the kustomization beside this file make the manifest of values/pro
 from __future__ import annotations
 
 import argparse
-import datetime
 import os
 import platform
 import shutil
@@ -175,7 +174,7 @@ def measure(scale: float, folder: Path, helm: str, kubectl: str, say: Callable[[
     say(f"{thousand} helm calls")
     start = time.perf_counter()
     for number in range(thousand):
-        run([*chart, "--set", f"name=mnist-prod-{number},args[2].name=lr,args[2].value={number}e-6"])
+        run([*chart, "--set", f"name=mnist-prod-{number}"])
     calls = time.perf_counter() - start
     streamed = median(one_stream)
     name = f"{thousand:,} files, one stream"
@@ -261,7 +260,7 @@ def page(rows: Sequence[Row], helm: str, kubectl: str) -> str:
     return f"""<!-- made by `make bench`; do not edit -->
 # Performance
 
-`make bench` on {datetime.date.today()}: {machine}; helm {versions[0]}, kubectl {versions[1]}. Wall time of whole processes,
+`make bench` on {time.strftime("%Y-%m-%d")}: {machine}; helm {versions[0]}, kubectl {versions[1]}. Wall time of whole processes,
 medians; what stands beside each other was run in turn, and ratios are what to look at: the machine is shared. helm, kustomize
 and mlxtpl print the same manifest (checked before anything is measured). mlxtpl keeps compiled templates in `~/.cache/mlxtpl`; the
 first run ever compiles them.
