@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -14,7 +15,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from mlxtpl import batch, processes
 from mlxtpl.cli import main
+from mlxtpl.values import read_values
+from mlxtpl.yamldump import dump
 
 GOOD = "name: {name}\nimage: x:1\n"
 
@@ -128,6 +132,116 @@ def test_killed_runs_leave_whole_files(folder: Path) -> None:
             yaml.safe_load(text)
     subprocess.run(ask, check=True, cwd=folder)
     assert sorted(path.name for path in (folder / "out").iterdir()) == sorted(old)
+
+
+def test_a_full_disk_leaves_the_old_file(folder: Path) -> None:
+    """A write that fails half-way (here by a limit on a file's size) is told, and the old text is still there."""
+    ask = [sys.executable, "-m", "mlxtpl", "render", "values", "-o", "out"]
+    subprocess.run(ask, check=True, cwd=folder)
+    old = {path.name: path.read_bytes() for path in (folder / "out").iterdir()}
+    for path in (folder / "values").glob("[a-z]*.yaml"):
+        path.write_text(path.read_text(encoding="utf-8") + "zone: z\n", encoding="utf-8")
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
+    answer = subprocess.run(ask, cwd=folder, preexec_fn=limit, capture_output=True, encoding="utf-8", check=False)
+    assert answer.returncode == 1
+    assert "cannot write the file: file too large" in answer.stderr
+    assert {path.name: path.read_bytes() for path in (folder / "out").iterdir()} == old
+
+
+def test_interrupted(folder: Path) -> None:
+    """^C ends with 130, says nothing more, and leaves whole files."""
+    many(folder, 400)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mlxtpl", "render", "many", "-o", "out"], cwd=folder, stderr=subprocess.PIPE
+    )
+    while not list((folder / "out").glob("*.yaml")) and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert (process.returncode, err.strip()) == (130, b"")
+    for path in (folder / "out").glob("[!.]*"):
+        assert yaml.safe_load(path.read_bytes())["kind"] == "Job"
+
+
+def test_all_cores_give_what_one_gives(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many files are rendered by several processes: the same texts in the same order, errors in their place."""
+    many(folder, 230)
+    (folder / "many/v7.yaml").write_text("name: B_\n", encoding="utf-8")
+    monkeypatch.chdir(folder)
+    paths = batch.expand(["many"])
+    ask = {"sets": [], "package_path": None, "layer_paths": []}
+    monkeypatch.setattr(processes, "_cores", lambda: 3)
+    several = list(batch.render_files(paths, read_values, [], ask, dump))
+    monkeypatch.setattr(processes, "_cores", lambda: 1)
+    one = list(batch.render_files(paths, read_values, [], ask, dump))
+    assert [each._replace(error=None) for each in several] == [each._replace(error=None) for each in one]
+    assert [str(each.error) for each in several if each.error] == [str(each.error) for each in one if each.error]
+    assert sum(1 for each in several if each.error) == 1
+
+
+def test_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An exception reaches the caller, a killed process is told, and none stays behind."""
+    monkeypatch.setattr(processes, "_cores", lambda: 2)
+
+    def fails(number: int) -> int:
+        if number == 5:
+            raise ZeroDivisionError("five")
+        return number
+
+    found = processes.ordered(fails, range(300))
+    assert [next(found) for _ in range(5)] == [0, 1, 2, 3, 4]
+    with pytest.raises(ZeroDivisionError, match="five"):
+        next(found)
+
+    def dies(number: int) -> int:
+        if number == 8:
+            os._exit(9)
+        return number
+
+    with pytest.raises(ChildProcessError, match="killed"):
+        list(processes.ordered(dies, range(300)))
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)  # no child is left
+
+
+def test_a_killed_parent_leaves_no_process(folder: Path) -> None:
+    """The children find their pipes broken and end."""
+    many(folder, 3000)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mlxtpl", "render", "many"], cwd=folder, stdout=subprocess.DEVNULL
+    )
+    children: list[str] = []
+    task = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    if not task.exists():
+        process.kill()
+        pytest.skip("there is no /proc with the children of a process: run it on Linux")
+    while not children and process.poll() is None:
+        children = task.read_text(encoding="ascii").split()
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    if len(os.sched_getaffinity(0)) > 1:
+        assert children
+    deadline = time.monotonic() + 10
+    while any(running(pid) for pid in children) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(running(pid) for pid in children)
+
+
+def running(pid: str) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").split(")")[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def many(folder: Path, count: int) -> None:
+    (folder / "many").mkdir()
+    for number in range(count):
+        (folder / f"many/v{number}.yaml").write_text(GOOD.format(name=f"v{number}"), encoding="utf-8")
 
 
 def test_sweep(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
