@@ -12,7 +12,7 @@ from pathlib import Path
 def start() -> None:
     """Run the command line and end the process."""
     # The collector would walk what was just imported again and again; a command makes little garbage in cycles.
-    gc.set_threshold(100_000)
+    gc.set_threshold(30_000)
     if sys.stderr is None:  # closed by the shell: print would then write messages to stdout
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - for the whole process
     from mlxtpl.cli import main

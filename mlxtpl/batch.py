@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -57,14 +58,15 @@ def expand(paths: Sequence[str]) -> list[str]:
         if path == "-" or not Path(path).is_dir():
             found.append(path)
             continue
-        files = sorted(
-            each
-            for each in Path(path).iterdir()
-            if each.suffix in (".yaml", ".yml") and each.name[0] not in "_." and each.is_file()
-        )
-        if not files:
+        with os.scandir(path) as entries:
+            names = sorted(
+                each.name
+                for each in entries
+                if each.name.endswith((".yaml", ".yml")) and each.name[0] not in "_." and each.is_file()
+            )
+        if not names:
             raise ValuesError(Problem("the directory has no values file", path, hint="partials (_*.yaml) do not count"))
-        found += [str(each) for each in files]
+        found += [str(Path(path) / name) for name in names]
     if len(found) > 1 and "-" in found:
         raise ValuesError(Problem("standard input cannot be one of several values files", "-"))
     stems: dict[str, str] = {}

@@ -55,7 +55,7 @@ _TEXT_FILTERS = ("capitalize", "lower", "title", "upper")
 _TESTS = ("boolean", "defined", "divisibleby", "eq", "equalto", "==", "even", "false", "float", "ge", ">=", "gt", ">",
           "greaterthan", "in", "integer", "iterable", "le", "<=", "lower", "lt", "<", "lessthan", "mapping", "ne", "!=",
           "none", "number", "odd", "sequence", "string", "true", "undefined", "upper")  # fmt: skip
-_REMEMBERED = 1024  # renders of an environment
+_REMEMBERED = 256  # renders of an environment
 _PRESENCE = ("defined", "undefined")
 # A comparison of lists of lists can take for ever: these measure what they compare first.
 _COMPARING = frozenset(("dictsort", "eq", "equalto", "==", "ge", ">=", "gt", ">", "greaterthan", "groupby", "in", "le", "<=",

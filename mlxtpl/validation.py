@@ -153,7 +153,7 @@ class Validator:
         self._valid.update((key, digests[key]) for key in keys)
 
 
-_REMEMBERED = 4096
+_REMEMBERED = 512
 
 
 def _make_validator(keys: Rules) -> Any:

@@ -201,7 +201,7 @@ def _quote(text: str) -> str:
     return f'"{(_ESCAPED_ASCII if text.isascii() else _compiled(_ESCAPED)).sub(_escape, text)}"'
 
 
-_quote_short = lru_cache(maxsize=4096)(_quote)
+_quote_short = lru_cache(maxsize=1024)(_quote)
 
 
 def _escape(match: re.Match[str]) -> str:

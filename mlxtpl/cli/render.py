@@ -72,13 +72,13 @@ def _explained(paths: tuple[str, ...], options: dict[str, Any]) -> int:
 
 
 def _sweep(paths: tuple[str, ...], form: str, options: dict[str, Any], *, limit: int, only_list: bool) -> int:
-    from mlxtpl import outputs, sweep
+    from mlxtpl import matrix, outputs, sweep
 
     if len(paths) != 1 or Path(paths[0]).is_dir():
         raise click.UsageError("--matrix takes one values file")
     files = [read_path(paths[0]), *further_files(options)]
-    matrix = sweep.read_options(options["matrix"])
-    chosen, name, jobs = sweep.render_matrix(files, matrix, limit, render_arguments(options), _dump(form))
+    axes = matrix.read_options(options["matrix"])
+    chosen, name, jobs = sweep.render_matrix(files, axes, limit, render_arguments(options), _dump(form))
     rows = [(name + each.suffix, each.coordinates, f"{name}{each.suffix}.yaml") for each in chosen]
     table, data = sweep.index(rows)
     if only_list:
