@@ -101,11 +101,30 @@ def _assigned(node: Node | None, assignment: Assignment, depth: int) -> Node:
             f'there is a list where the key "{step}" is set', assignment, node, f"write an index, such as [{0}]"
         )
     entries = dict(node.items) if isinstance(node, Mapping) else {}
+    if step not in entries:
+        _check_dots(entries, assignment, depth)
     where = node.place if isinstance(node, Mapping) else place
     old = entries.get(step)
     key = Scalar(step, False, place.source, place.line, place.column, place.length) if old is None else old[0]
     entries[step] = (key, _assigned(None if old is None else old[1], assignment, depth + 1))
     return Mapping(entries, where.source, where.line, where.column)
+
+
+def _check_dots(entries: dict[str, Any], assignment: Assignment, depth: int) -> None:
+    """A path that falls apart at the dots of a key that is there (`files./etc/ds.json`) would set something new.
+
+    Raises:
+        ValuesError: it does.
+    """
+    steps = assignment.path[depth:]
+    for length in range(2, len(steps) + 1):
+        if any(isinstance(each, int) for each in steps[:length]):
+            return
+        name = ".".join(str(each) for each in steps[:length])
+        if name in entries:
+            meant = path_text((*assignment.path[:depth], name, *steps[length:]))
+            message = f'there is the key "{name}", but the path falls apart at its dot'
+            raise _error(message, assignment, entries[name][0], f"a dot inside a key is written \\.: {meant}")
 
 
 def _error(message: str, assignment: Assignment, node: Node | None, hint: str = "") -> ValuesError:

@@ -113,6 +113,13 @@ def check_ids(jobs: Sequence[Rendered]) -> None:
     Raises:
         LintError: with every such object.
     """
+    problems = [each._replace(level="error") for each in same_ids(jobs)]
+    if problems:
+        raise LintError(problems)
+
+
+def same_ids(jobs: Sequence[Rendered]) -> list[Problem]:
+    """Warnings of objects that two jobs have: applied one after the other, the later one wins."""
     owners: dict[tuple[str, str], str] = {}
     problems = []
     for each in jobs:
@@ -120,8 +127,5 @@ def check_ids(jobs: Sequence[Rendered]) -> None:
             other = owners.setdefault(key, each.file)
             if other != each.file:
                 message = f"is rendered by {other} and by {each.file}"
-                problems.append(
-                    Problem(message, key[1], hint="give the jobs different names, or write files with -o DIR")
-                )
-    if problems:
-        raise LintError(problems)
+                problems.append(Problem(message, key[1], hint="give the jobs different names", level="warning"))
+    return problems

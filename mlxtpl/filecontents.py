@@ -15,6 +15,10 @@ from mlxtpl.errors import MlxtplError, Problem, ValuesError
 MAX_FILES_BYTES = 1024 * 1024  # a ConfigMap holds no more (Kubernetes: MaxSecretSize, shared by ConfigMaps)
 
 
+_FLOAT = re.compile(r"-?[0-9]+(\.[0-9]+([eE][-+]?[0-9]+)?|[eE][-+]?[0-9]+)")
+_WHOLE = re.compile(r"-?[1-9][0-9]{18,300}")
+
+
 def read(files: Mapping[str, Any], nodes: yamlio.Mapping) -> dict[str, Any]:
     """Each file as `{key, text}` or, for bytes that are no UTF-8 text, `{key, base64}`.
 
@@ -65,13 +69,31 @@ def read(files: Mapping[str, Any], nodes: yamlio.Mapping) -> dict[str, Any]:
     return read
 
 
+def _with_floats(node: yamlio.Node, value: Any) -> Any:
+    """The typed value with `1.0` still a float, which Kubernetes' own parser would make an integer."""
+    if isinstance(value, dict) and isinstance(node, yamlio.Mapping):
+        return {key: _with_floats(node.items[key][1], each) for key, each in value.items()}
+    if isinstance(value, list) and isinstance(node, yamlio.Sequence):
+        return [_with_floats(one, each) for one, each in zip(node.items, value, strict=True)]
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and isinstance(node, yamlio.Scalar):
+        if _FLOAT.fullmatch(node.text):
+            return float(node.text)
+        if isinstance(value, float) and _WHOLE.fullmatch(node.text):
+            return int(node.text)  # beyond 64 bits
+    return value
+
+
 def _content(entry: Mapping[str, Any], path: str, nodes: yamlio.Mapping) -> bytes:
     if entry.get("text") is not None:
         return str(entry["text"]).encode("utf-8", "surrogatepass")
-    if entry.get("json") is not None:
-        return (json.dumps(entry["json"], indent=2, ensure_ascii=False) + "\n").encode("utf-8", "surrogatepass")
-    if entry.get("yaml") is not None:
-        return yamldump.dump_tree(entry["yaml"]).encode()
+    for form in ("json", "yaml"):
+        node, _ = schema.locate(nodes, ("files", path, form))
+        if entry.get(form) is not None and node is not None:
+            value = _with_floats(node, entry[form])
+            text = (
+                yamldump.dump_tree(value) if form == "yaml" else json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+            )
+            return text.encode("utf-8", "surrogatepass")
     node, _ = schema.locate(nodes, ("files", path, "from"))
     assert isinstance(node, yamlio.Scalar)
     file = Path(node.source.directory, node.text)

@@ -23,6 +23,8 @@ def flags(args: Any) -> list[str]:
     ['-v', 'trainer.max_steps=10', '--note=']
     >>> flags({"tags=": ["a", "b"], "skip": []})
     ['tags=a', 'tags=b']
+    >>> flags({"seeds": ["1", None]})
+    ['--seeds', '1']
     """
     if args is None:
         return []
@@ -38,13 +40,13 @@ def _flag(key: str, value: Any) -> list[str]:
     if value is None or value is False:
         return []
     if key.endswith("="):
-        return [f"{key}{_word(each)}" for each in (value if isinstance(value, list) else [value])]
+        return [f"{key}{_word(each)}" for each in (value if isinstance(value, list) else [value]) if each is not None]
     name = key if key.startswith("-") else f"--{key}"
     if value is True:
         return [name]
     if isinstance(value, list):
         # The first word decides whether the parser would take the list for another flag.
-        words = [_word(each) for each in value]
+        words = [_word(each) for each in value if each is not None]
         return [name, *words] if words else []
     word = _word(value)
     # argparse takes "-1e-4" for a flag, and an empty word is lost in many a shell script.

@@ -80,10 +80,14 @@ def manifest_of(objects: dict[str, Object], values: Values) -> Manifest:
     manifest = [*objects.values(), *([job] if job else [])]
     if not manifest:
         raise LayerError(Problem("the layers that are on render no object", values.package.name))
-    for obj in manifest:
+    for name, obj in {**objects, "job": job or manifest[0]}.items():
         for key in ("apiVersion", "kind"):
             if not isinstance(obj.get(key), str):
-                raise LayerError(Problem(f"an object came out without {key}", values.package.name))
+                makers = [layer.shown for layer in values.layers if name in layer.stems]
+                where = f"{makers[0]}/{name}.yaml.j2" if makers else values.package.name
+                like = name != name.lower() and name.lower() in JOB_STEMS
+                hint = f"the part of a job is called {name.lower()}.yaml.j2" if like else ""
+                raise LayerError(Problem(f"the object came out without {key}", where, hint=hint))
     return manifest
 
 
@@ -103,6 +107,10 @@ def check(values: Values) -> None:
                     where = f"{layer.shown}/{CHECKS}.yaml.j2"
                     raise LayerError(Problem("must render a list of {at, message, hint}", where))
                 at = found.get("at", "")
+                if not isinstance(at, (str, list)):
+                    where = f"{layer.shown}/{CHECKS}.yaml.j2"
+                    hint = "YAML reads words such as n, y and 1 as something else: quote it"
+                    raise LayerError(Problem("`at` must be text or a list", where, hint=hint))
                 path = at if isinstance(at, list) else at.split(".")
                 place = next((p for n in range(len(path), 0, -1) if (p := values.locate(path[:n]))), None)
                 notes = (("checked by", f"{layer.shown}/{CHECKS}.yaml.j2"),)

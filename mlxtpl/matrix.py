@@ -142,7 +142,7 @@ def _axis(key: str, texts: Sequence[str], place: Place) -> Axis:
                 raise ValuesError(Problem(f'"{text}" is no range', f"matrix.{key}", place, hint=hint))
             values.append(text)
         elif re.match(r"-?0[0-9]", match[1]) or re.match(r"-?0[0-9]", match[2]):
-            hint = "a range counts 1, 2, 3; write values with leading zeros one by one"
+            hint = "a range counts 1, 2, 3; write 01, 02, 03 one by one"
             raise ValuesError(Problem(f'the range "{text}" has leading zeros', f"matrix.{key}", place, hint=hint))
         else:
             first, last = int(match[1]), int(match[2])

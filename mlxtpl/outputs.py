@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from mlxtpl.errors import OutputError, Problem
 
 # Ends in .tmp, so that `kubectl apply -f DIR` never takes what a killed run left.
 _TEMPORARY = ".mlxtpl-"
+# A values file never has this; what does not is somebody's own.
+_MANIFEST = re.compile(rb"^apiVersion:", re.MULTILINE)
 
 
 def write_file(directory: Path, name: str, text: str) -> bool:
@@ -21,15 +24,19 @@ def write_file(directory: Path, name: str, text: str) -> bool:
         whether the file was written; False when it had this very text, and its time stamp stays.
 
     Raises:
-        OutputError: the disk is full, the directory is read-only …; the old file is still there.
+        OutputError: the disk is full, the directory is read-only, the old file is no manifest …; it is still there.
     """
     data = text.encode("utf-8")
     target = directory / name
     temporary = directory / f"{_TEMPORARY}{os.getpid()}-{name}.tmp"
     try:
         with contextlib.suppress(FileNotFoundError):
-            if target.read_bytes() == data:
+            old = target.read_bytes()
+            if old == data:
                 return False
+            if old.strip() and not _MANIFEST.search(old):
+                hint = "choose a directory for rendered files alone"
+                raise OutputError(Problem("is no rendered manifest and is left as it is", str(target), hint=hint))
         try:
             with temporary.open("wb") as file:
                 file.write(data)

@@ -80,6 +80,8 @@ def _message(error: Exception, values: Mapping[str, Any]) -> tuple[str, str]:
         return "the template needs too much memory", ""
     if isinstance(error, jinja2.TemplateSyntaxError):
         return _lower(str(error.message)), ""
+    if isinstance(error, TypeError) and "NoneType" in str(error):
+        return "an expression calculates with null", "a key that is absent is null: test it first, or write `x or 0`"
     if isinstance(error, jinja2.exceptions.SecurityError):
         return _lower(str(error)), ""
     return _lower(str(error) or type(error).__name__), ""

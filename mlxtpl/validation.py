@@ -23,6 +23,7 @@ from mlxtpl.schema import (
     locate,
     nearest,
     rules_at,
+    types_of,
 )
 from mlxtpl.yamlio import Node, Scalar, Sequence
 
@@ -79,9 +80,9 @@ def _validator_class() -> Any:
         def _validate_elements(self, rules: Any, field: str, value: Any) -> None:
             """{'type': 'dict'}"""
             if isinstance(value, list):
-                for index, each in enumerate(value):
-                    if not isinstance(each, str):
-                        self._error(field, f"item {index} must be text")
+                wrong = [f"[{index}]" for index, each in enumerate(value) if not isinstance(each, str)]
+                if wrong:
+                    self._error(field, f"{' and '.join(wrong)} must be text")
 
         def _validate_onlyTrue(self, constraint: bool, field: str, value: Any) -> None:  # noqa: N802
             """{'type': 'boolean'}"""
@@ -206,7 +207,8 @@ def problem_of(
     path, schema_path, rule, wanted = fault
     if rule == "unknown":
         siblings = key_rules(rules_at(keys, path[:-1]))
-        hint = nearest(str(path[-1]), siblings, path[:-1]) or _elsewhere(str(path[-1]), keys)
+        hint = nearest(str(path[-1]), siblings, path[:-1]) or _unindented(path, values, siblings)
+        hint = hint or _elsewhere(str(path[-1]), keys)
         notes = _schema_note(schema_nodes, schema_path[:-1])
         return Problem("unknown key", dotted(path), key_place(values, path), notes, hint)
     node, whole = locate(values, path)
@@ -273,6 +275,8 @@ def _type_hint(types: tuple[str, ...], node: Node | None) -> str:
     if not isinstance(node, Scalar):
         return ""
     text = node.text
+    if types == ("list",) and node.source.name.startswith("--set "):
+        return f"--set writes a list as {{{text.strip('[]')}}}"
     if "boolean" in types and text.lower() in ("yes", "no", "on", "off", "true", "false", "y", "n"):
         word = "true" if text.lower() in ("yes", "on", "true", "y") else "false"
         return f"write {word}" + ("" if node.plain else " without quotes")
@@ -290,6 +294,22 @@ def _type_hint(types: tuple[str, ...], node: Node | None) -> str:
         if isinstance(number, (int, float)) and not isinstance(number, bool) and number == int(number):
             return f"write {int(number)}, as a plain decimal number"
     return ""
+
+
+def _unindented(path: Path, values: Node, siblings: Rules) -> str:
+    """A hint for a key that follows an empty map: most likely it was to stand in it."""
+    parent, _ = locate(values, path[:-1])
+    place = key_place(values, path)
+    if not isinstance(parent, yamlio.Mapping) or place is None:
+        return ""
+    above = [
+        (key_node.line, key)
+        for key, (key_node, node) in parent.items.items()
+        if key_node.source is place.source and key_node.line < place.line and yamlio.is_null(node)
+    ]
+    name = max(above, default=(0, ""))[1]
+    takes_any = "dict" in types_of(siblings.get(name, NO_RULES)) and not key_rules(siblings.get(name, NO_RULES))
+    return f"indent it to stand in {name}" if name and takes_any else ""
 
 
 def _elsewhere(name: str, keys: Rules) -> str:

@@ -241,7 +241,8 @@ def merge_nodes(base: Node, over: Node, path: tuple[str, ...] = ()) -> Any:
     if isinstance(base, yamlio.Mapping) and isinstance(over, yamlio.Scalar) and over.plain and over.text == "true":
         # The map stays; who looks for what it lacks is sent to where it was turned on.
         return yamlio.Mapping(base.items, over.source, over.line, over.column)
-    if {type(base), type(over)} == {yamlio.Mapping, yamlio.Sequence}:
+    # An empty one has no form to keep: a wrong type is told by the schema.
+    if {type(base), type(over)} == {yamlio.Mapping, yamlio.Sequence} and not _is_empty(base):
         new, old_words = schema.found_words(over), schema.found_words(base)
         raise ValuesError(
             Problem(
@@ -257,9 +258,13 @@ def merge_nodes(base: Node, over: Node, path: tuple[str, ...] = ()) -> Any:
     return over
 
 
+def _is_empty(node: Node) -> bool:
+    return isinstance(node, (yamlio.Mapping, yamlio.Sequence)) and not node.items
+
+
 def _assign(nodes: yamlio.Mapping, assignment: Assignment) -> yamlio.Mapping:
-    """A `--set`: a map from --set-json merges, everything else replaces."""
-    if isinstance(assignment.node, yamlio.Mapping):
+    """A `--set`: a map from --set-json merges, everything else replaces, but never a map a list or the reverse."""
+    if isinstance(assignment.node, (yamlio.Mapping, yamlio.Sequence)):
         old, whole = schema.locate(nodes, assignment.path)
         if whole and old is not None:
             path = tuple(str(step) for step in assignment.path)

@@ -95,6 +95,23 @@ def test_the_same_object_twice_on_a_stream(folder: Path, capsys: pytest.CaptureF
     assert "is rendered by a.yaml and by b.yaml" in err
 
 
+def test_values_files_are_never_overwritten(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """-o into the directory of the values files, or onto any file that is no manifest."""
+    before = {path.name: path.read_bytes() for path in (folder / "values").iterdir()}
+    code, _, err = run(capsys, "render", "values", "-o", "values")
+    assert code == 1
+    assert "values/a.yaml: is no rendered manifest and is left as it is" in err
+    assert {path.name: path.read_bytes() for path in (folder / "values").iterdir()} == before
+
+
+def test_the_same_object_in_two_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With -o it is a warning: who applies the whole directory keeps one of the two."""
+    (folder / "values/b.yaml").write_text(GOOD.format(name="a"), encoding="utf-8")
+    code, _, err = run(capsys, "render", "values", "-o", "out")
+    assert code == 0
+    assert "warning: lint: Job/a: is rendered by a.yaml and by b.yaml" in err
+
+
 def test_two_files_of_one_stem(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """They would overwrite each other."""
     (folder / "values/a.yml").write_text(GOOD.format(name="other"), encoding="utf-8")
@@ -300,10 +317,24 @@ def test_sweep_with_a_long_name_or_like_values(folder: Path, capsys: pytest.Capt
         (["--matrix", "nothing.yaml"], "no such file"),
         (["--matrix", "a=1", "--matrix", "a=2"], "is an axis twice"),
         (["--matrix", "resources.gpus=1,many", "-o", "out"], "must be an integer"),
+        (["--matrix", "args.lr=1,args.seed=1..3"], "looks like another axis"),
+        (["--matrix", "args.lr=1;args.seed=2,3"], "looks like another axis"),
+        (["--matrix", "args.lr={1,2}"], "looks like a list"),
+        (["--matrix", "args.lr=1, 2"], "has a space at its end"),
+        (["--matrix", "args.lr =1,2"], "has a space"),
+        (["--matrix", "args.lr=0.1..0.3"], "is no range"),
+        (["--matrix", "args.lr=1..5..2"], "is no range"),
+        (["--matrix", "args.lr=01..03"], "leading zeros"),
+        (["--matrix", "name=a,b"], "cannot be an axis"),
+        (["--matrix", "arg.lr=1..5"], "unknown key"),
+        (["--matrix", "exclude.yaml"], "excludes no combination"),
     ],
 )
 def test_sweep_errors(folder: Path, capsys: pytest.CaptureFixture[str], options: list[str], message: str) -> None:
     """Each is one message with exit code 1."""
+    text = "matrix: {args.lr: [1e-3, 1e-4], exclude: [{args.lr: 0.001}]}"
+    (folder / "exclude.yaml").write_text(text, encoding="utf-8")
     code, out, err = run(capsys, "render", "values/a.yaml", *options)
     assert (code, out) == (1, "")
     assert message in err
+    assert err.count(message) == 1

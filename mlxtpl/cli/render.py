@@ -97,6 +97,7 @@ def _finish(jobs: Iterable[Any], count: int, form: str, options: dict[str, Any])
 
     failed = False
     rendered = []
+    ids: list[Any] = []
     texts: dict[str, str] = {}
     directory = Path(options["output"] or options["check"] or ".")
     if options["output"]:
@@ -109,11 +110,13 @@ def _finish(jobs: Iterable[Any], count: int, form: str, options: dict[str, Any])
                 show_error(each.error)
                 failed = True
             elif options["output"]:
+                ids.append(each._replace(text=""))
                 outputs.write_file(directory, each.file, each.text)
             elif options["check"]:
                 texts[each.file] = each.text
             else:
                 rendered.append(each)
+    show_warnings(batch.same_ids(ids))
     if failed:
         return 1
     if options["check"]:

@@ -12,10 +12,12 @@ from typing import Protocol
 from mlxtpl.errors import Problem
 from mlxtpl.manifest import Manifest
 from mlxtpl.rules import (
+    args_after_shell_script,
     derived_name_too_long,
     duplicate_object,
     long_name,
     missing_training_container,
+    request_over_limit,
     two_nproc_fields,
     undeclared_volume,
     workers_without_launcher,
@@ -41,5 +43,7 @@ RULES: tuple[Rule, ...] = (
     two_nproc_fields,
     derived_name_too_long,
     undeclared_volume,
+    request_over_limit,
+    args_after_shell_script,
     long_name,
 )

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from mlxtpl.errors import Problem
@@ -16,7 +17,8 @@ from mlxtpl.manifest import Manifest, object_id, training_containers
 ID = "workers-without-launcher"
 LEVEL = "warning"
 # A script or an image's entrypoint may start torchrun itself; what is judged is text that plainly starts python.
-_LAUNCHERS = ("torchrun", "torch.distributed", "accelerate", "deepspeed", "PET_", "composer", "elastic")
+_LAUNCHERS = ("torchrun", "torch.distributed", "PET_", "--rdzv", "composer", "elastic")
+_NEED_A_MASTER = ("accelerate", "deepspeed")
 
 
 def check(manifest: Manifest) -> Iterator[Problem]:
@@ -28,7 +30,16 @@ def check(manifest: Manifest) -> Iterator[Problem]:
         for path, container in training_containers(obj):
             words = [str(each) for key in ("command", "args") for each in container.get(key) or []]
             text = " ".join(words)
-            if "python" in text and not any(launcher in text for launcher in _LAUNCHERS):
+            if any(launcher in text for launcher in _LAUNCHERS):
+                continue
+            needy = next((each for each in _NEED_A_MASTER if each in re.split(r"[\s/;&|]+", text)), None)
+            if needy:
+                yield Problem(
+                    f"{needy} does not read the rendezvous of Workers without a Master",
+                    f"{object_id(obj)}: {path}.command",
+                    hint="set distributed.master: true",
+                )
+            elif "python" in text:
                 hint = "start it with torchrun; `command: [python, train.py]` in a values file becomes that by itself"
                 yield Problem(
                     f"starts python without torchrun, so that Workers do not find each other: {text[:60]}",
