@@ -6,6 +6,7 @@ MlxtplError
 ├── PackageError   a package or a layer cannot be loaded
 ├── LayerError     Values + package → Manifest
 ├── MergeError     two trees do not fit together
+├── OverlayError   a kustomization directory cannot be applied
 ├── LintError      the manifest breaks a rule
 └── OutputError    a result cannot be written
 """
@@ -111,6 +112,12 @@ class MergeError(MlxtplError):
     """Two trees do not fit together."""
 
     stage = "merge"
+
+
+class OverlayError(MlxtplError):
+    """A kustomization directory cannot be applied."""
+
+    stage = "overlay"
 
 
 class LintError(MlxtplError):

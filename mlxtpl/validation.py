@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import marshal
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
@@ -107,6 +109,11 @@ def _validator_class() -> Any:
     return LayerValidator
 
 
+def digest(value: Any) -> bytes:
+    """Sixteen bytes that are equal for equal plain values, order included, and differ for others."""
+    return hashlib.blake2b(marshal.dumps(value, _NO_REFERENCES), digest_size=16).digest()
+
+
 class Validator:
     """Checks trees by a schema; what it has found valid once it does not look at again."""
 
@@ -155,6 +162,7 @@ class Validator:
 
 
 _REMEMBERED = 512
+_NO_REFERENCES = 2  # later versions of marshal's format depend on how often an object is referred to
 
 
 def _make_validator(keys: Rules) -> Any:

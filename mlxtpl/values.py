@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
-import marshal
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +14,6 @@ from mlxtpl.package import Layer, Package
 from mlxtpl.yamlio import Node
 
 _MAX_EXTENDS = 50
-_NO_REFERENCES = 2  # later versions of the format depend on how often an object is referred to
 
 
 class Stage(NamedTuple):
@@ -97,7 +94,7 @@ def load_values(
     defaults, on = _defaults(nodes, loaded)
     nodes = _merged([*defaults, nodes], files[0])
     tree = {key: schema.typed(node, loaded.keys.get(key, {})) for key, (_, node) in nodes.items.items()}
-    digests = {key: digest(value) for key, value in tree.items()}
+    digests = {key: validation.digest(value) for key, value in tree.items()}
     assert loaded.validator is not None
     # A fault inside a map can be reported by several rules of one place; the first says it best.
     found: dict[tuple[Any, ...], Problem] = {}
@@ -109,19 +106,14 @@ def load_values(
         if _is_switch(layer):
             value = tree.get(layer.name)
             tree[layer.name] = ({} if value is True else value) if layer.name in on else None
-            digests[layer.name] = digest(tree[layer.name])
+            digests[layer.name] = validation.digest(tree[layer.name])
     tree = schema.complete(tree, {"schema": loaded.keys})
     if tree.get("files"):
         tree["files"] = filecontents.read(tree["files"], nodes)
-        digests["files"] = digest(tree["files"])
+        digests["files"] = validation.digest(tree["files"])
     layers = tuple(layer for layer in loaded.layers if not _is_switch(layer) or layer.name in on)
     told = (*(Stage((), each) for each in (*defaults, *stages)), *assigned)
     return Values(tree, nodes, loaded, layers, files[0].name, told, digests)
-
-
-def digest(value: Any) -> bytes:
-    """Sixteen bytes that are equal for equal plain values, order included, and differ for others."""
-    return hashlib.blake2b(marshal.dumps(value, _NO_REFERENCES), digest_size=16).digest()
 
 
 def read_values(path: str, stdin: Callable[[], bytes] | None = None) -> Source:
