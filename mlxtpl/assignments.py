@@ -13,6 +13,7 @@ from mlxtpl.errors import MlxtplError, Place, Problem, Source, ValuesError
 from mlxtpl.yamlio import Mapping, Node, Scalar, Sequence
 
 Step = str | int
+_DEEPEST = 100  # what a file may nest
 
 
 class Assignment(NamedTuple):
@@ -27,7 +28,7 @@ def parse(option: str, text: str, number: int) -> list[Assignment]:
     """The assignments of one option.
 
     Args:
-        option: `set`, `set-string`, `set-json` or `set-file`.
+        option: `set`, `set-string`, `set-json`, `set-file`, or of a matrix `matrix`, `matrix-text`.
         text: what stood behind it, such as `a.b=c,d[0]={x,y}`.
         number: which of the options it was, from 1: its name in messages is `--set 2`.
 
@@ -50,7 +51,7 @@ def parse(option: str, text: str, number: int) -> list[Assignment]:
         start = at
         path, at = _path(source, at)
         key = Place(source, 1, start + 1, max(1, at - start))
-        node, at = _value(source, at + 1, quoted=option == "set-string")
+        node, at = _value(source, at + 1, quoted=option in ("set-string", "matrix-text"))
         found.append(Assignment(path, node, key))
         at += 1
     return found
@@ -77,6 +78,8 @@ def assign(root: Mapping, assignment: Assignment) -> Mapping:
     Raises:
         ValuesError: an index past the end of a list, an index into no list, a key into a list.
     """
+    if len(assignment.path) > _DEEPEST:
+        raise ValuesError(Problem(f"the path has more than {_DEEPEST} steps", "", assignment.key))
     result = _assigned(root, assignment, 0)
     assert isinstance(result, Mapping)
     return result
@@ -233,6 +236,7 @@ def _json(source: Source, text: str, at: int) -> Node:
         value = json.loads(
             text, parse_int=_Number, parse_float=_Number, parse_constant=refuse, object_pairs_hook=unique
         )
+        return _node(value, source, at + 1, max(1, len(text)))
     except json.JSONDecodeError as error:
         message = error.msg[:1].lower() + error.msg[1:]
         raise _grammar(
@@ -240,17 +244,18 @@ def _json(source: Source, text: str, at: int) -> Node:
         ) from None
     except RecursionError:
         raise _grammar(source, at, "the JSON is nested too deeply") from None
-    return _node(value, source, at + 1, max(1, len(text)))
 
 
-def _node(value: Any, source: Source, column: int, length: int) -> Node:
+def _node(value: Any, source: Source, column: int, length: int, depth: int = 0) -> Node:
+    if depth > _DEEPEST:
+        raise _grammar(source, column, "the JSON is nested too deeply")
     if isinstance(value, dict):
         items = {}
         for key, each in value.items():
-            items[key] = (Scalar(key, False, source, 1, column, length), _node(each, source, column, length))
+            items[key] = (Scalar(key, False, source, 1, column, length), _node(each, source, column, length, depth + 1))
         return Mapping(items, source, 1, column)
     if isinstance(value, list):
-        return Sequence([_node(each, source, column, length) for each in value], source, 1, column)
+        return Sequence([_node(each, source, column, length, depth + 1) for each in value], source, 1, column)
     if isinstance(value, _Number):
         return Scalar(str(value), True, source, 1, column, length)
     if isinstance(value, str):

@@ -55,6 +55,8 @@ def expand(paths: Sequence[str]) -> list[str]:
     """
     found: list[str] = []
     for path in paths:
+        if not path:
+            raise ValuesError(Problem("a PATH is empty"))
         if path == "-" or not Path(path).is_dir():
             found.append(path)
             continue

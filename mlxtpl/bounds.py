@@ -13,12 +13,14 @@ from markupsafe import Markup
 
 OPEN, CLOSE = "\ue000", "\ue001"
 HOLE = re.compile(f"{OPEN}([0-9]+){CLOSE}")
-MAX_SOURCE = 1024 * 1024
+MAX_SOURCE = 128 * 1024  # compiling takes a thousand times as much memory
 MAX_TEXT = 1024 * 1024  # one string that an expression builds
 MAX_OUTPUT = 2 * 1024 * 1024
 MAX_PLACED = 16 * 1024 * 1024  # the text of all values that one render places
+MAX_WORK = 100_000_000  # items and characters that operations of one render go through
 MAX_STEPS = 1_000_000  # loop rounds and macro calls of one render
 MAX_RANGE = 10_000
+_DIGITS = 30
 MAX_NODES = 100_000  # of one value that is placed
 
 
@@ -28,19 +30,26 @@ TEXT_MESSAGE = "text that a macro or set block made can only be printed, not joi
 class Render:
     """What one render counts and collects: placed values, steps left, and when asked the line of each placed value."""
 
-    __slots__ = ("lines", "steps", "text", "values")
+    __slots__ = ("left", "lines", "steps", "text", "values")
 
     def __init__(self, *, trace: bool = False) -> None:
         self.values: list[Any] = []
         self.lines: list[tuple[str, int]] | None = [] if trace else None
         self.steps = MAX_STEPS
         self.text = MAX_PLACED
+        self.left = MAX_WORK
 
     def step(self) -> None:
         """Count one loop round or call."""
         self.steps -= 1
         if self.steps < 0:
             raise TemplateFault(f"the template takes more than {MAX_STEPS} steps", "look for a loop in a loop")
+
+    def work(self, amount: int) -> None:
+        """Count what an operation goes through: the items of a list, the characters of a text."""
+        self.left -= amount
+        if self.left < 0:
+            raise TemplateFault(f"the template goes through more than {MAX_WORK} items and characters")
 
     def spend(self, characters: int) -> None:
         """Count the text of a placed value."""
@@ -83,12 +92,16 @@ def check_size(sign: str, left: Any, right: Any) -> None:
     if sign == "+":
         if isinstance(left, str) != isinstance(right, str):
             raise TemplateFault(f"+ cannot add {kind_of(left)} and {kind_of(right)}", "~ joins text and numbers")
-        if isinstance(left, (str, list)) and isinstance(right, (str, list)) and len(left) + len(right) > MAX_TEXT:
-            raise TemplateFault(f"the result is larger than {MAX_TEXT}")
+        if isinstance(left, (str, list)) and isinstance(right, (str, list)):
+            if len(left) + len(right) > MAX_TEXT:
+                raise TemplateFault(f"the result is larger than {MAX_TEXT}")
+            RENDER.get().work(len(left) + len(right))
     if sign == "*":
         for one, other in ((left, right), (right, left)):
-            if isinstance(one, (str, list, tuple)) and isinstance(other, int) and len(one) * other > MAX_TEXT:
-                raise TemplateFault(f"the result is larger than {MAX_TEXT}")
+            if isinstance(one, (str, list, tuple)) and isinstance(other, int):
+                if len(one) * other > MAX_TEXT:
+                    raise TemplateFault(f"the result is larger than {MAX_TEXT}")
+                RENDER.get().work(max(0, len(one) * other))
         if isinstance(left, int) and isinstance(right, int) and left.bit_length() + right.bit_length() > 4096:
             raise TemplateFault("the number is too large")
     if sign == "**" and not (isinstance(right, int) and abs(right) <= 64 and abs(left) <= 2**32):
@@ -97,17 +110,21 @@ def check_size(sign: str, left: Any, right: Any) -> None:
 
 def limited(items: Iterable[Any]) -> Iterator[Any]:
     """The items, each a step."""
-    step = RENDER.get().step
+    state = RENDER.get()
     for each in items:
-        step()
+        state.step()
+        if isinstance(each, (str, list, tuple, dict)):
+            state.work(len(each))
         yield each
 
 
 def join(items: Any, separator: str = "") -> str:
     """The filter `join`; `~` too."""
     texts = [scalar_text(each) for each in items]
-    if sum(map(len, texts)) + len(separator) * len(texts) > MAX_TEXT:
+    size = sum(map(len, texts)) + len(separator) * len(texts)
+    if size > MAX_TEXT:
         raise TemplateFault(f"the result is larger than {MAX_TEXT}")
+    RENDER.get().work(size)
     return separator.join(texts)
 
 
@@ -117,6 +134,20 @@ def replace(value: Any, old: str, new: str) -> str:
     if len(text) + text.count(old) * len(new) > MAX_TEXT:
         raise TemplateFault(f"the result is larger than {MAX_TEXT}")
     return text.replace(old, new)
+
+
+def rounded(value: Any, precision: int = 0, method: str = "common") -> float:
+    """The filter `round`; a power of ten with more digits than a float has is refused."""
+    import math
+
+    if not isinstance(value, (int, float)) or not isinstance(precision, int) or abs(precision) > _DIGITS:
+        raise TemplateFault(f"round takes a number and at most {_DIGITS} digits")
+    if method == "common":
+        return round(float(value), precision)
+    if method not in ("ceil", "floor"):
+        raise TemplateFault("round takes common, ceil or floor")
+    power = 10.0**precision
+    return (math.ceil if method == "ceil" else math.floor)(value * power) / power
 
 
 def tojson(value: Any, indent: int | None = None) -> str:

@@ -15,10 +15,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 # What libyaml counts as the end of a line.
 _LINE_END = re.compile("\r\n|[\r\n\x85\u2028\u2029]")
+
+
+@lru_cache(maxsize=8)  # a file may have thousands of problems
+def _lines(text: str) -> list[str]:
+    return _LINE_END.split(text)
 
 
 class Source(NamedTuple):
@@ -47,7 +53,7 @@ class Place(NamedTuple):
 
     def text(self) -> str:
         """The whole source line, without its line end; empty when the source has no such line."""
-        lines = _LINE_END.split(self.source.text)
+        lines = _lines(self.source.text)
         return lines[self.line - 1] if 0 < self.line <= len(lines) else ""
 
 

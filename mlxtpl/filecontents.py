@@ -5,12 +5,12 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from mlxtpl import schema, yamldump, yamlio
-from mlxtpl.errors import MlxtplError, Problem, ValuesError
+from mlxtpl.errors import MlxtplError, Problem, Source, ValuesError
 
 MAX_FILES_BYTES = 1024 * 1024  # a ConfigMap holds no more (Kubernetes: MaxSecretSize, shared by ConfigMaps)
 
@@ -19,7 +19,7 @@ _FLOAT = re.compile(r"-?[0-9]+(\.[0-9]+([eE][-+]?[0-9]+)?|[eE][-+]?[0-9]+)")
 _WHOLE = re.compile(r"-?[1-9][0-9]{18,300}")
 
 
-def read(files: Mapping[str, Any], nodes: yamlio.Mapping) -> dict[str, Any]:
+def read(files: Mapping[str, Any], nodes: yamlio.Mapping, layers: Sequence[Source]) -> dict[str, Any]:
     """Each file as `{key, text}` or, for bytes that are no UTF-8 text, `{key, base64}`.
 
     The key in the ConfigMap is the path with every character that a key cannot have replaced by "_".
@@ -27,6 +27,7 @@ def read(files: Mapping[str, Any], nodes: yamlio.Mapping) -> dict[str, Any]:
     Args:
         files: the typed values.
         nodes: the merged values, for places and the directories of `from`.
+        layers: the defaults of the layers: theirs may come from strangers, and name files of their layer only.
 
     Raises:
         ValuesError: a file cannot be read, two paths give one key, or all are more than a ConfigMap holds.
@@ -50,7 +51,7 @@ def read(files: Mapping[str, Any], nodes: yamlio.Mapping) -> dict[str, Any]:
             continue
         keys[key] = path
         try:
-            content = _content(entry, path, nodes)
+            content = _content(entry, path, nodes, layers)
         except MlxtplError as error:
             problems += [each._replace(where=where) for each in error.problems]
             continue
@@ -83,7 +84,7 @@ def _with_floats(node: yamlio.Node, value: Any) -> Any:
     return value
 
 
-def _content(entry: Mapping[str, Any], path: str, nodes: yamlio.Mapping) -> bytes:
+def _content(entry: Mapping[str, Any], path: str, nodes: yamlio.Mapping, layers: Sequence[Source]) -> bytes:
     if entry.get("text") is not None:
         return str(entry["text"]).encode("utf-8", "surrogatepass")
     for form in ("json", "yaml"):
@@ -98,6 +99,9 @@ def _content(entry: Mapping[str, Any], path: str, nodes: yamlio.Mapping) -> byte
     assert isinstance(node, yamlio.Scalar)
     file = Path(node.source.directory, node.text)
     try:
+        own = Path(node.source.directory).resolve()
+        if any(node.source is each for each in layers) and own not in file.resolve().parents:
+            raise ValuesError(Problem(f"{node.text} lies outside of the layer that names it", "", node.place))
         with file.open("rb") as stream:
             return stream.read(MAX_FILES_BYTES + 1)
     except (OSError, ValueError) as error:

@@ -88,6 +88,13 @@ def manifest_of(objects: dict[str, Object], values: Values) -> Manifest:
                 like = name != name.lower() and name.lower() in JOB_STEMS
                 hint = f"the part of a job is called {name.lower()}.yaml.j2" if like else ""
                 raise LayerError(Problem(f"the object came out without {key}", where, hint=hint))
+        metadata = obj.get("metadata")
+        metadata = metadata if isinstance(metadata, dict) else {}
+        for key in ("name", "namespace"):
+            value = metadata.get(key)
+            if not isinstance(value, str) and (key == "name" or value is not None):
+                place = values.locate(("patch", "job", "metadata", key)) or values.locate(("patch", "job", "metadata"))
+                raise LayerError(Problem(f"metadata.{key} of the {obj['kind']} must be text", "", place))
     return manifest
 
 

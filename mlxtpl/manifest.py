@@ -16,7 +16,7 @@ def object_id(obj: Object) -> str:
     metadata = obj.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
     namespace = metadata.get("namespace")
-    return f"{namespace + '/' if namespace else ''}{obj.get('kind')}/{metadata.get('name')}"
+    return f"{f'{namespace}/' if namespace else ''}{obj.get('kind')}/{metadata.get('name')}"
 
 
 def training_containers(obj: Object) -> Iterator[tuple[str, Object]]:

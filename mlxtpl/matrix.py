@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -50,7 +51,7 @@ def parse_axis(text: str, number: int) -> Axis:
     if not found or not key:
         hint = "the form is key=v1,v2 or key=1..3, or a file with `matrix:`"
         raise ValuesError(Problem(f'"{text}" is no axis', "", place, hint=hint))
-    assignments.parse("set", f"{key}=x", number)  # the key follows the grammar of --set
+    _check_key(key, number, place)
     if re.search(r"\s", key):
         raise ValuesError(Problem(f'the key "{key}" has a space', "", place))
     values = _split(rest)
@@ -86,10 +87,11 @@ def load_matrix(path: Path) -> Matrix:
         raise ValuesError(Problem(f"must be a map, found {schema.found_words(node)}", "matrix", node.place))
     axes = []
     lists: dict[str, tuple[Pattern, ...]] = {"include": (), "exclude": ()}
-    for key, (_, value) in node.items.items():
+    for key, (key_node, value) in node.items.items():
         if key in lists:
             lists[key] = tuple(_coordinates(value, key))
         else:
+            _check_key(key, 1, key_node.place)
             items = value.items if isinstance(value, yamlio.Sequence) else [value]
             axes.append(_axis(key, [_text(each, f"matrix.{key}") for each in items], value.place))
     return Matrix(tuple(axes), lists["include"], lists["exclude"])
@@ -120,6 +122,19 @@ def read_options(texts: Sequence[str]) -> Matrix:
     return Matrix(tuple(axes), include, exclude)
 
 
+def _check_key(key: str, number: int, place: Place) -> None:
+    """The key follows the grammar of --set, and is one."""
+    found = assignments.parse("set", f"{key}=x", number)
+    if len(found) != 1 or f"{key}=x".count("=") != 1 + key.count(r"\="):
+        raise ValuesError(Problem(f'"{key}" is not one key', "matrix", place))
+
+
+class Quoted(str):
+    """A value that stood in quotes: text, whatever it looks like."""
+
+    __slots__ = ()
+
+
 def _split(text: str) -> list[str]:
     r"""Values between commas; a comma inside a value is written `\,`.
 
@@ -135,9 +150,9 @@ def _axis(key: str, texts: Sequence[str], place: Place) -> Axis:
         raise ValuesError(Problem("cannot be an axis", "matrix.name", place, hint=hint))
     values: list[str] = []
     for text in texts:
-        match = _RANGE.fullmatch(text)
+        match = None if isinstance(text, Quoted) else _RANGE.fullmatch(text)
         if match is None:
-            if _LIKE_A_RANGE.fullmatch(text):
+            if _LIKE_A_RANGE.fullmatch(text) and not isinstance(text, Quoted):
                 hint = "a range is first..last, of whole numbers; write other values one by one"
                 raise ValuesError(Problem(f'"{text}" is no range', f"matrix.{key}", place, hint=hint))
             values.append(text)
@@ -152,7 +167,7 @@ def _axis(key: str, texts: Sequence[str], place: Place) -> Axis:
             values += [str(each) for each in range(first, last + step, step)]
     if not values or values == [""]:
         raise ValuesError(Problem("has no value", f"matrix.{key}", place))
-    twice = next((value for value in values if values.count(value) > 1), None) if len(values) < 10_000 else None
+    twice = next((value for value, count in Counter(values).items() if count > 1), None)
     if twice is not None:
         raise ValuesError(Problem(f'has the value "{twice}" twice', f"matrix.{key}", place))
     return Axis(key, tuple(values), place)
@@ -164,6 +179,8 @@ def _coordinates(node: Node, key: str) -> Iterator[Pattern]:
         if not isinstance(each, yamlio.Mapping) or not each.items:
             message = f"must be a list of maps, found {schema.found_words(each)}"
             raise ValuesError(Problem(message, f"matrix.{key}", each.place))
+        for name, (key_node, _) in each.items.items():
+            _check_key(name, 1, key_node.place)
         found = {name: _text(value, f"matrix.{key}.{name}") for name, (_, value) in each.items.items()}
         yield Pattern(found, each.place)
 
@@ -171,4 +188,4 @@ def _coordinates(node: Node, key: str) -> Iterator[Pattern]:
 def _text(node: Node, where: str) -> str:
     if not isinstance(node, Scalar):
         raise ValuesError(Problem(f"must be text, found {schema.found_words(node)}", where, node.place))
-    return node.text
+    return node.text if node.plain else Quoted(node.text)

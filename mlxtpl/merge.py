@@ -186,6 +186,8 @@ def _switched(current: dict[str, Any], patch: dict[str, Any], names: tuple[str, 
 
 def _key(item: dict[str, Any], how: Keyed, path: Path, *, needed: bool = True) -> tuple[Any, ...]:
     key = tuple(item.get(name, how.defaults.get(name)) for name in how.keys)
+    if any(isinstance(part, (dict, list)) for part in key):
+        raise _error(f"the {how.keys[0]} of an item, by which the list merges, must be a scalar", path)
     if needed and key[0] is None:
         have = ", ".join(str(name) for name in item) or "nothing"
         raise _error(f"an item has no {how.keys[0]}, by which the list merges (it has {have})", path)

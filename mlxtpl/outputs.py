@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import hashlib
 import os
 import re
+import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from mlxtpl.errors import OutputError, Problem
 
 # Ends in .tmp, so that `kubectl apply -f DIR` never takes what a killed run left.
 _TEMPORARY = ".mlxtpl-"
+_LEFT = re.compile(r"\.mlxtpl-([0-9]+)-[0-9a-f]{16}\.tmp")
 # A values file never has this; what does not is somebody's own.
 _MANIFEST = re.compile(rb"^apiVersion:", re.MULTILINE)
 
@@ -28,8 +31,11 @@ def write_file(directory: Path, name: str, text: str) -> bool:
     """
     data = text.encode("utf-8")
     target = directory / name
-    temporary = directory / f"{_TEMPORARY}{os.getpid()}-{name}.tmp"
     try:
+        if target.is_symlink():
+            target = target.resolve()
+        short = hashlib.sha256(os.fsencode(name)).hexdigest()[:16]
+        temporary = target.parent / f"{_TEMPORARY}{os.getpid()}-{short}.tmp"
         with contextlib.suppress(FileNotFoundError):
             old = target.read_bytes()
             if old == data:
@@ -42,6 +48,8 @@ def write_file(directory: Path, name: str, text: str) -> bool:
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
+            with contextlib.suppress(FileNotFoundError):
+                temporary.chmod(stat.S_IMODE(target.stat().st_mode))
             temporary.replace(target)
         finally:
             # After the rename there is nothing to remove; after an error or ^C there may be.
@@ -60,8 +68,9 @@ def make_directory(directory: Path) -> None:
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        for left in directory.glob(f"{_TEMPORARY}*"):
-            if not _alive(left.name.removeprefix(_TEMPORARY).split("-")[0]):
+        for left in directory.glob(f"{_TEMPORARY}*.tmp"):
+            match = _LEFT.fullmatch(left.name)
+            if match and not _alive(match[1]) and left.is_file():
                 left.unlink(missing_ok=True)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
@@ -77,6 +86,8 @@ def differences(directory: Path, wanted: Mapping[str, str]) -> Iterator[tuple[st
     Raises:
         OutputError: a file cannot be read.
     """
+    if directory.exists() and not directory.is_dir():
+        raise OutputError(Problem("is no directory", str(directory)))
     there = {path.name for path in directory.glob("*.yaml") if path.name[0] != "."} if directory.is_dir() else set()
     for name in sorted(there | set(wanted)):
         path = directory / name
@@ -89,8 +100,9 @@ def differences(directory: Path, wanted: Mapping[str, str]) -> Iterator[tuple[st
         if name not in wanted:
             yield name, "no longer made", ""
         elif old != new or not path.exists():
+            shown = str(path).encode("utf-8", "backslashreplace").decode()
             lines = difflib.unified_diff(
-                old.splitlines(keepends=True), new.splitlines(keepends=True), str(path), f"{path} (rendered)"
+                old.splitlines(keepends=True), new.splitlines(keepends=True), shown, f"{shown} (rendered)"
             )
             yield name, "differs" if path.exists() else "missing", "".join(lines)
 

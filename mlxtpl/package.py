@@ -191,7 +191,9 @@ def _layer(directory: Path, shown: str, environment: LayerEnvironment, prefix: s
     resolved = directory.resolve()
     stems, problems = [], []
     for file in sorted(directory.iterdir()):
-        if file.name.endswith(_SUFFIX) and not file.name.startswith("_"):
+        if any("\ud800" <= char <= "\udfff" for char in file.name):
+            problems.append(Problem("has a file whose name is no UTF-8", shown))
+        elif file.name.endswith(_SUFFIX) and not file.name.startswith("_"):
             stems.append(file.name[: -len(_SUFFIX)])
         elif file.name.endswith((".yaml.jinja", ".yml.j2", ".j2")) and not file.name.startswith("_"):
             hint = "a template's name ends in .yaml.j2; a partial's name starts with _"
@@ -246,7 +248,9 @@ def _load_mapping(path: Path, shown: str, *, needed: bool = False, root: Path | 
         return None
     if root is not None and root not in path.resolve().parents:
         raise PackageError(Problem("the file is a link that leads out of its layer", shown))
-    source = yamlio.read_source(path, shown)
+    if not path.is_file():
+        raise PackageError(Problem("is no regular file", shown))
+    source = yamlio.read_source(path, shown)._replace(directory=str(path.parent))
     node = yamlio.load_one(source)
     if node is None:
         if needed:

@@ -37,6 +37,7 @@ from mlxtpl.bounds import (
     limited,
     plain,
     replace,
+    rounded,
     scalar_text,
     tojson,
     total,
@@ -49,7 +50,7 @@ from mlxtpl.tracing import MARK, LineMarks
 _LOOP = frozenset(("index", "index0", "revindex", "revindex0", "first", "last", "length", "depth", "depth0", "previtem",
                    "nextitem", "cycle", "changed"))  # fmt: skip
 _FILTERS = ("abs", "count", "default", "d", "dictsort", "first", "float", "groupby", "int", "items",
-            "last", "length", "list", "map", "max", "min", "reject", "rejectattr", "reverse", "round", "select",
+            "last", "length", "list", "map", "max", "min", "reject", "rejectattr", "reverse", "select",
             "selectattr", "sort", "unique")  # fmt: skip
 _TEXT_FILTERS = ("capitalize", "lower", "title", "upper")
 _TESTS = ("boolean", "defined", "divisibleby", "eq", "equalto", "==", "even", "false", "float", "ge", ">=", "gt", ">",
@@ -97,6 +98,8 @@ def finalize(value: Any) -> Any:
     values = state.values
     if isinstance(value, str):
         state.spend(len(value))
+    elif isinstance(value, (dict, list, tuple, range)) and state.lines is None:
+        value = plain(value)
     values.append(value)
     if state.lines is not None:
         frame = sys._getframe(1)
@@ -131,6 +134,7 @@ class LayerEnvironment(ImmutableSandboxedEnvironment):
             **{name: _copied(function) for name, function in FILTERS.items()},
             "join": join,
             "replace": replace,
+            "round": rounded,
             "string": scalar_text,
             "sum": total,
             "tojson": tojson,
@@ -197,6 +201,9 @@ class LayerEnvironment(ImmutableSandboxedEnvironment):
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
         tree = super()._parse(source, name, filename)
+        for block in tree.find_all(nodes.ScopedEvalContextModifier):
+            # Without escaping, text that a template made could not be told from a value.
+            raise jinja2.TemplateSyntaxError("autoescape cannot be changed", block.lineno, name, filename)
         for loop in tree.find_all(nodes.For):
             loop.iter = _wrapped("_counted", loop.iter)
         for each in tree.find_all(nodes.Compare):
@@ -337,7 +344,9 @@ def _comparable(value: Any) -> Any:
 
 
 def _no_text(value: Any) -> Any:
-    """A value that is no template text."""
+    """A value that is no template text; `in` goes through a list."""
+    if isinstance(value, (list, tuple)):
+        RENDER.get().work(len(value))
     if isinstance(value, Markup):
         raise TemplateFault(TEXT_MESSAGE)
     return value
@@ -362,8 +371,11 @@ def _plain_only(function: Callable[..., Any], *, compares: bool = False) -> Call
         result = function(*args, **kwargs)
         if isinstance(result, Markup):
             return str(result)
-        # A generator (map, select …) is run within the step bound.
-        return list(limited(result)) if isinstance(result, Iterator) else result
+        if isinstance(result, Iterator):
+            return list(limited(result))  # map, select …
+        if isinstance(result, (str, list)):
+            RENDER.get().work(len(result))
+        return result
 
     if passes is not None:
         filtered.jinja_pass_arg = passes  # type: ignore[attr-defined]
@@ -407,6 +419,8 @@ class _Loader(jinja2.BaseLoader):
         if self.root not in resolved.parents:
             raise TemplateFault(f"{name} leads out of its package", "a template reads files of its own package only")
         try:
+            if resolved.exists() and not resolved.is_file():
+                raise TemplateFault(f"{name} is no regular file")
             with resolved.open("rb") as file:
                 data = file.read(MAX_SOURCE + 1)
         except OSError as error:

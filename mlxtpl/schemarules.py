@@ -25,7 +25,7 @@ def _length(value: Any) -> bool:
 def _regex(value: Any) -> bool:
     try:
         return isinstance(value, str) and re.compile(value) is not None
-    except re.error:
+    except (re.error, OverflowError, RecursionError):
         return False
 
 
@@ -44,6 +44,10 @@ def _texts_list(value: Any) -> bool:
     return isinstance(value, list) and _texts(value)
 
 
+def _scalars(value: Any) -> bool:
+    return isinstance(value, list) and not any(isinstance(each, (list, dict)) for each in value)
+
+
 def _flag(value: Any) -> bool:
     return isinstance(value, bool)
 
@@ -60,8 +64,8 @@ _RULES = {
     "empty": (_flag, "true or false"),
     "onlyTrue": (_flag, "true or false"),
     "regex": (_regex, "a regular expression"),
-    "allowed": (lambda value: isinstance(value, list), "a list"),
-    "forbidden": (lambda value: isinstance(value, list), "a list"),
+    "allowed": (_scalars, "a list of scalars"),
+    "forbidden": (_scalars, "a list of scalars"),
     "allowedText": (_texts_list, "a list of texts"),
     "exactlyOneKey": (_texts_list, "a list of keys"),
     "min": (_number, "a number"),

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from mlxtpl import processes
 from mlxtpl.batch import Dump, Rendered, rendered
 from mlxtpl.errors import Problem, Source, ValuesError
-from mlxtpl.matrix import Axis, Matrix
+from mlxtpl.matrix import Axis, Matrix, Quoted
 from mlxtpl.pipeline import render
 from mlxtpl.values import Packages, load_values
 
@@ -28,11 +28,20 @@ class Combination(NamedTuple):
 
     def sets(self) -> list[tuple[str, str]]:
         """The coordinates as assignments."""
-        return [("matrix", f"{key}={_escaped(value)}") for key, value in self.coordinates.items()]
+        return [
+            ("matrix-text" if isinstance(value, Quoted) else "matrix", f"{key}={_escaped(value)}")
+            for key, value in self.coordinates.items()
+        ]
 
     def labels(self) -> dict[str, str]:
         """The coordinates as labels: characters that a label cannot have become "_"."""
-        return {LABEL_PREFIX + _label(key): _label(value) for key, value in self.coordinates.items()}
+        labels: dict[str, str] = {}
+        for key, value in self.coordinates.items():
+            name = LABEL_PREFIX + _label(key)
+            if name in labels:  # two keys that differ in what a label cannot say
+                name = f"{name[: len(LABEL_PREFIX) + 54]}-{_hash({key: ''})}"
+            labels[name] = _label(value)
+        return labels
 
 
 def combinations(matrix: Matrix, name: str, limit: int) -> list[Combination]:
@@ -60,15 +69,23 @@ def combinations(matrix: Matrix, name: str, limit: int) -> list[Combination]:
             hint = "a value is compared as it is spelled"
             raise ValuesError(Problem("excludes no combination", "matrix.exclude", pattern.place, hint=hint))
         found = kept
-    found += [dict(each.coordinates) for each in matrix.include if each.coordinates not in found]
+    seen = {tuple(each.items()) for each in found}
+    for pattern in matrix.include:
+        if tuple(pattern.coordinates.items()) not in seen:
+            seen.add(tuple(pattern.coordinates.items()))
+            found.append(dict(pattern.coordinates))
     if not found:
         raise ValuesError(Problem("the matrix has no combination", "matrix"))
     prefixes = _prefixes([key for each in found for key in each])
-    suffixes = ["".join(f"-{prefixes[key]}{_word(value)}" for key, value in each.items()) for each in found]
     named = []
-    for coordinates, suffix in zip(found, suffixes, strict=True):
-        readable = len(name + suffix) <= MAX_NAME and suffixes.count(suffix) == 1
-        named.append(Combination(coordinates, suffix if readable else f"-x{_hash(coordinates)}"))
+    taken: set[str] = set()
+    for coordinates in found:
+        suffix = "".join(f"-{prefixes[key]}{_word(value)}" for key, value in coordinates.items())
+        # The first of two that read the same keeps its name, also when the axis grows.
+        if len(name + suffix) > MAX_NAME or suffix in taken:
+            suffix = f"-x{_hash(coordinates)}"
+        taken.add(suffix)
+        named.append(Combination(coordinates, suffix))
     return named
 
 

@@ -157,17 +157,24 @@ def _filled_scalar(node: Scalar, path: tuple[str, ...], values: Sequence[Any]) -
     whole = HOLE.fullmatch(text) if node.plain else None
     if whole is None:
         return _text_of(text, values)
-    value = values[int(whole[1])]
+    value = _value(whole[1], values)
     if value is None:
         return _DROP
     if isinstance(value, str):
         return value
-    try:
-        value = plain(value)
-    except TemplateFault as fault:
-        fault.hole = int(whole[1])
-        raise
+    if not isinstance(value, (dict, list)):
+        try:
+            value = plain(value)
+        except TemplateFault as fault:
+            fault.hole = int(whole[1])
+            raise
     return scalar_text(value) if isinstance(value, (int, float)) and kinds.string_field(path) else value
+
+
+def _value(hole: str, values: Sequence[Any]) -> Any:
+    if int(hole) >= len(values):
+        raise TemplateFault("the template writes a placeholder of its own making (U+E000)")
+    return values[int(hole)]
 
 
 def _text_of(text: str, values: Sequence[Any]) -> str:
@@ -175,7 +182,7 @@ def _text_of(text: str, values: Sequence[Any]) -> str:
 
     def filled(match: re.Match[str]) -> str:
         try:
-            return scalar_text(values[int(match[1])])
+            return scalar_text(_value(match[1], values))
         except TemplateFault as fault:
             fault.hole = int(match[1])
             raise

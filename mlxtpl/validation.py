@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import marshal
+import math
 import re
+import signal
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, ClassVar
 
 from mlxtpl import yamlio
-from mlxtpl.errors import MlxtplError, Problem
+from mlxtpl.errors import MlxtplError, Problem, ValuesError
 from mlxtpl.schema import (
     DURATION,
     INTEGER,
@@ -53,8 +57,23 @@ def _validator_class() -> Any:
     cerberus = _import_cerberus()
     from cerberus import TypeDefinition
 
+    class Unsorted(cerberus.errors.ErrorList):  # type: ignore[misc, name-defined]
+        def sort(self, **_how: Any) -> None:
+            """Errors are sorted by place, when all are there."""
+
+    class NoTree:
+        @staticmethod
+        def add(_error: Any) -> None:
+            """Cerberus wants to."""
+
     class LayerValidator(cerberus.Validator):  # type: ignore[misc, name-defined]
         """Cerberus with strict integers, whole-text regexes and the rules of layers."""
+
+        # Cerberus sorts all errors at each new one, and keeps a tree of them by schema that nothing here reads.
+        schema_error_tree = property(lambda _self: NoTree, lambda _self, _tree: None)
+        _errors = property(
+            lambda self: self.__dict__["unsorted"], lambda self, found: self.__dict__.update(unsorted=Unsorted(found))
+        )
 
         types_mapping: ClassVar = {
             **cerberus.Validator.types_mapping,
@@ -144,16 +163,21 @@ class Validator:
         if self._separate and keys in self._key_sets and all(self._is_valid(key, tree[key]) for key in fresh):
             self._remember(fresh, digests)
             return
-        if self._whole.validate(tree, normalize=False):
+        if self._check_whole(tree):
             self._key_sets.add(keys)
             self._remember(fresh, digests)
             return
         yield from _leaves(self._whole._errors)
 
+    def _check_whole(self, tree: Mapping[str, Any]) -> bool:
+        with time_limit(_SECONDS, "the regular expressions of the schema take too long"):
+            return bool(self._whole.validate(tree, normalize=False))
+
     def _is_valid(self, key: str, value: Any) -> bool:
         if key not in self._parts:
             self._parts[key] = _make_validator({key: self._keys[key]})
-        return bool(self._parts[key].validate({key: value}, normalize=False))
+        with time_limit(_SECONDS, "the regular expressions of the schema take too long"):
+            return bool(self._parts[key].validate({key: value}, normalize=False))
 
     def _remember(self, keys: Iterable[str], digests: Mapping[str, Any]) -> None:
         if len(self._valid) > _REMEMBERED:
@@ -163,6 +187,32 @@ class Validator:
 
 _REMEMBERED = 512
 _NO_REFERENCES = 2  # later versions of marshal's format depend on how often an object is referred to
+
+
+_SECONDS = 5  # a regular expression of a stranger's layer can run for ever
+
+
+@contextlib.contextmanager
+def time_limit(seconds: float, message: str) -> Iterator[None]:
+    """End what takes longer; without effect where there are no signals, or outside the main thread.
+
+    Raises:
+        ValuesError: with the message, after the time.
+    """
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(_signal: int, _frame: Any) -> None:
+        raise ValuesError(Problem(message, hint="simplify the regex in the layer's schema.yaml"))
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def _make_validator(keys: Rules) -> Any:
@@ -291,7 +341,7 @@ def _type_hint(types: tuple[str, ...], node: Node | None) -> str:
     if "integer" in types or "duration" in types:
         if not node.plain and (INTEGER.fullmatch(text) or ("duration" in types and DURATION.fullmatch(text))):
             return f"write {text} without quotes"
-        if re.fullmatch(r"0[0-7]+", text):
+        if re.fullmatch(r"0[0-7]{1,20}", text):
             return (
                 f"{text} is {int(text, 8)} to YAML 1.1 (octal) and {int(text)} to YAML 1.2; write the one that you mean"
             )
@@ -299,7 +349,12 @@ def _type_hint(types: tuple[str, ...], node: Node | None) -> str:
             number = yamlio.go_scalar(text)
         except (ValueError, MlxtplError):
             return ""
-        if isinstance(number, (int, float)) and not isinstance(number, bool) and number == int(number):
+        if (
+            isinstance(number, (int, float))
+            and math.isfinite(number)
+            and not isinstance(number, bool)
+            and number == int(number)
+        ):
             return f"write {int(number)}, as a plain decimal number"
     return ""
 

@@ -14,6 +14,7 @@ from mlxtpl.package import Layer, Package
 from mlxtpl.yamlio import Node
 
 _MAX_EXTENDS = 50
+_MOST_PROBLEMS = 200
 
 
 class Stage(NamedTuple):
@@ -99,7 +100,11 @@ def load_values(
     # A fault inside a map can be reported by several rules of one place; the first says it best.
     found: dict[tuple[Any, ...], Problem] = {}
     for fault in loaded.validator.faults(tree, digests):
-        found.setdefault(fault[0], validation.problem_of(fault, nodes, loaded.keys, loaded.schema_nodes))
+        if len(found) == _MOST_PROBLEMS:
+            found[()] = Problem(f"there are more than {_MOST_PROBLEMS} problems; the others are not shown")
+            break
+        if fault[0] not in found:
+            found[fault[0]] = validation.problem_of(fault, nodes, loaded.keys, loaded.schema_nodes)
     if found:
         raise ValuesError(_named(sorted(found.values(), key=_by_place), files[0].name))
     for layer in loaded.layers:
@@ -109,7 +114,7 @@ def load_values(
             digests[layer.name] = validation.digest(tree[layer.name])
     tree = schema.complete(tree, {"schema": loaded.keys})
     if tree.get("files"):
-        tree["files"] = filecontents.read(tree["files"], nodes)
+        tree["files"] = filecontents.read(tree["files"], nodes, [each.source for each in defaults])
         digests["files"] = validation.digest(tree["files"])
     layers = tuple(layer for layer in loaded.layers if not _is_switch(layer) or layer.name in on)
     told = (*(Stage((), each) for each in (*defaults, *stages)), *assigned)
@@ -332,9 +337,10 @@ def _is_off(node: Node) -> bool:
     return yamlio.is_null(node) or (isinstance(node, yamlio.Scalar) and node.plain and node.text == "false")
 
 
-def _by_place(problem: Problem) -> tuple[str, int, int]:
+def _by_place(problem: Problem) -> tuple[str, int, int, str]:
     place = problem.place
-    return ("", 0, 0) if place is None else (place.source.name, place.line, place.column)
+    name, line, column = ("", 0, 0) if place is None else (place.source.name, place.line, place.column)
+    return name, line, column, problem.where
 
 
 def _named(problems: list[Problem], name: str) -> list[Problem]:

@@ -112,6 +112,25 @@ def test_the_same_object_in_two_files(folder: Path, capsys: pytest.CaptureFixtur
     assert "warning: lint: Job/a: is rendered by a.yaml and by b.yaml" in err
 
 
+def test_mode_link_and_long_name(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A replaced file keeps its mode, a link is followed, somebody's own dot files stay, a long name is written."""
+    out = folder / "out"
+    out.mkdir()
+    (folder / "real.yaml").write_text("apiVersion: v1\n", encoding="utf-8")
+    (folder / "real.yaml").chmod(0o600)
+    (out / "a.yaml").symlink_to("../real.yaml")
+    (out / ".mlxtpl-notes").write_text("mine", encoding="utf-8")
+    (out / ".mlxtpl-cache").mkdir()
+    (folder / "values" / ("l" * 240 + ".yaml")).write_text(GOOD.format(name="long"), encoding="utf-8")
+    assert run(capsys, "render", "values", "-o", "out")[0] == 0
+    assert (out / "a.yaml").is_symlink()
+    assert "kind: Job" in (folder / "real.yaml").read_text(encoding="utf-8")
+    assert (folder / "real.yaml").stat().st_mode & 0o777 == 0o600
+    assert (out / ".mlxtpl-notes").read_text(encoding="utf-8") == "mine"
+    assert (out / ("l" * 240 + ".yaml")).exists()
+    assert "is no directory" in run(capsys, "render", "values", "--check", "real.yaml")[2]
+
+
 def test_two_files_of_one_stem(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """They would overwrite each other."""
     (folder / "values/a.yml").write_text(GOOD.format(name="other"), encoding="utf-8")
@@ -294,6 +313,26 @@ def test_sweep_from_a_file(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
         "a-lr1e-4-s2",
         "a-lr1e-2-s9",
     ]
+
+
+def test_a_matrix_file_keeps_quotes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Quoted text is text; an include that is there already adds nothing; labels of two keys stay two."""
+    text = (
+        'matrix:\n  env.A: ["null", "1..3"]\n  args.t: ["true"]\n'
+        '  include: [{env.A: x, args.t: y}, {env.A: x, args.t: y}, {"annotations.a/b": p, "annotations.a_b": q}]\n'
+    )
+    (folder / "m.yaml").write_text(text, encoding="utf-8")
+    code, out, _ = run(capsys, "render", "values/a.yaml", "--matrix", "m.yaml", "--format", "json")
+    assert code == 0
+    jobs = json.loads(out)["items"]
+    containers = [job["spec"]["template"]["spec"]["containers"][0] for job in jobs]
+    assert [each.get("env", [{}])[0].get("value") for each in containers] == ["null", "1..3", "x", None]
+    assert containers[0]["args"] == ["--t", "true"]
+    assert len({job["metadata"]["name"] for job in jobs}) == 4
+    labels = [value for key, value in jobs[3]["metadata"]["labels"].items() if key.startswith("mlxtpl/")]
+    assert sorted(labels) == ["p", "q"]
+    (folder / "m.yaml").write_text('matrix: {"env.A=5,env.B": ["1", "2"]}', encoding="utf-8")
+    assert "is not one key" in run(capsys, "render", "values/a.yaml", "--matrix", "m.yaml")[2]
 
 
 def test_sweep_with_a_long_name_or_like_values(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -221,6 +221,63 @@ def test_closed_streams(streams: str) -> None:
     assert "closed" in answer.stderr or "2>" in streams
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--set", "resources.gpus=.inf"], 'must be an integer, found ".inf"'),
+        (["--set", "resources.gpus=.nan"], 'must be an integer, found ".nan"'),
+        (["--set", "resources.gpus=0" + "7" * 5000], "must be an integer"),
+        (["--set", "patch" + ".a" * 1500 + "=1"], "more than 100 steps"),
+        (["--set-json", "patch=" + "[" * 900 + "]" * 900], "nested too deeply"),
+        (["--set-json", 'patch={"container": {"name": ["x"]}}'], "must be a scalar"),
+        (
+            ["--set-json", 'patch={"job": {"metadata": {"namespace": [3]}}}'],
+            "metadata.namespace of the Job must be text",
+        ),
+        (["--set-json", 'patch={"job": {"metadata": {"name": null}}}'], "metadata.name of the Job must be text"),
+        (["--format", "json", "--set-json", 'env={"A": "\\ud800"}'], "lone surrogate"),
+    ],
+)
+def test_odd_values(tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], message: str) -> None:
+    """None of them is a bug of ours."""
+    path = tmp_path / "v.yaml"
+    path.write_text(GOOD, encoding="utf-8")
+    code, out, err = run(capsys, "render", str(path), *options)
+    assert (code, out) == (1, "")
+    assert message in err
+
+
+def test_thousands_of_problems(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """They are told in a moment, and not all of them."""
+    path = tmp_path / "v.yaml"
+    path.write_text(GOOD + "".join(f"key{n}: 1\n" for n in range(5000)), encoding="utf-8")
+    code, _, err = run(capsys, "render", str(path))
+    assert code == 1
+    assert "201 problems" in err
+    assert "more than 200 problems" in err
+
+
+def test_a_stranger_s_layer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its defaults read no file outside of it, its regular expressions do not run for ever, its files are files."""
+    values, layer = tmp_path / "v.yaml", tmp_path / "layer"
+    values.write_text(GOOD, encoding="utf-8")
+    layer.mkdir()
+    (layer / "pod.yaml.j2").write_text("x: null\n", encoding="utf-8")
+    ask = ("render", str(values), "--layer", str(layer))
+    (layer / "defaults.yaml").write_text("files: {/x: {from: ../v.yaml}}\n", encoding="utf-8")
+    assert "lies outside of the layer that names it" in run(capsys, *ask)[2]
+    (layer / "defaults.yaml").write_text("files: {/x: {from: pod.yaml.j2}}\n", encoding="utf-8")
+    assert run(capsys, *ask)[0] == 0
+    (layer / "schema.yaml").write_text("foo: {type: string, regex: '(a+)+b'}\n", encoding="utf-8")
+    (layer / "defaults.yaml").write_text(f"foo: {'a' * 40}\n", encoding="utf-8")
+    assert "regular expressions of the schema take too long" in run(capsys, *ask)[2]
+    (layer / "schema.yaml").unlink()
+    (layer / "defaults.yaml").unlink()
+    (layer / "pod.yaml.j2").unlink()
+    os.mkfifo(layer / "pod.yaml.j2")
+    assert "is no regular file" in run(capsys, *ask)[2]
+
+
 def test_an_option_that_is_no_text(capsys: pytest.CaptureFixture[str]) -> None:
     """Bytes of a shell that are no UTF-8 are refused with the option's name."""
     code, out, err = run(capsys, "render", os.devnull, "--set", "env.A=\udcff")

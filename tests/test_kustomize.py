@@ -106,7 +106,7 @@ PATCH = st.fixed_dictionaries(
         "apiVersion": st.just("batch/v1"),
         "kind": st.just("Job"),
         "metadata": st.fixed_dictionaries(
-            {"name": st.just("train")}, optional={"labels": LABELS, "annotations": st.none() | LABELS}
+            {"name": st.just("train")}, optional={"labels": LABELS, "annotations": LABELS}
         ),
     },
     optional={

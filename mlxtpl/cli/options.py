@@ -43,13 +43,19 @@ def read_path(path: str) -> Source:
     Raises:
         YamlError: it cannot be read.
     """
+    if not path:
+        raise click.UsageError("a PATH is empty")
     return read_values(path, _read_stdin)
 
 
 def _read_stdin() -> bytes:
     if sys.stdin is None:  # the shell closed it
         raise YamlError(Problem("cannot read standard input: it is closed", "<stdin>"))
-    return sys.stdin.buffer.read(MAX_BYTES + 1)
+    try:
+        return sys.stdin.buffer.read(MAX_BYTES + 1)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise YamlError(Problem(f"cannot read standard input: {reason}", "<stdin>")) from None
 
 
 def further_files(options: dict[str, Any]) -> list[Source]:
@@ -64,6 +70,8 @@ def further_files(options: dict[str, Any]) -> list[Source]:
 def render_arguments(options: dict[str, Any]) -> dict[str, Any]:
     """What `pipeline.render` and `values.load_values` take beside files."""
     package = options["package"]
+    if package == "" or "" in options["layers"]:
+        raise click.UsageError("--package and --layer want a directory, found an empty text")
     return {
         "sets": [(name, text) for name in _SETS for text in options[name.replace("-", "_")]],
         "package_path": None if package is None else Path(package),

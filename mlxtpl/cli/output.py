@@ -39,7 +39,12 @@ def write(text: str) -> None:
         sys.stdout.write(text)
     else:
         try:
-            stream.write(text.encode("utf-8"))
+            data = text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            char = ord(text[error.start])
+            raise OutputError(Problem(f"the result has a lone surrogate (U+{char:04X}), which is no UTF-8")) from None
+        try:
+            stream.write(data)
             stream.flush()
         except BrokenPipeError:
             raise
