@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mlxtpl import processes
-from mlxtpl.errors import LintError, MlxtplError, Problem, Source, ValuesError
+from mlxtpl.errors import LintError, MlxtplError, OverlayError, Problem, Source, ValuesError
+from mlxtpl.kustomization import is_kustomization
 from mlxtpl.manifest import Manifest, object_id
-from mlxtpl.pipeline import render, warnings
+from mlxtpl.pipeline import build, render, warnings
 from mlxtpl.values import Packages
 
 
@@ -57,7 +58,7 @@ def expand(paths: Sequence[str]) -> list[str]:
     for path in paths:
         if not path:
             raise ValuesError(Problem("a PATH is empty"))
-        if path == "-" or not Path(path).is_dir():
+        if path == "-" or not Path(path).is_dir() or is_kustomization(Path(path)):
             found.append(path)
             continue
         with os.scandir(path) as entries:
@@ -73,9 +74,9 @@ def expand(paths: Sequence[str]) -> list[str]:
         raise ValuesError(Problem("standard input cannot be one of several values files", "-"))
     stems: dict[str, str] = {}
     for path in found:
-        other = stems.setdefault(Path(path).stem, path)
+        other = stems.setdefault(_file(path), path)
         if other is not path:
-            raise ValuesError(Problem(f"{other} and {path} would both become {Path(path).stem}.yaml", path))
+            raise ValuesError(Problem(f"{other} and {path} would both become {_file(path)}", path))
     return found
 
 
@@ -100,13 +101,26 @@ def render_files(
     packages: Packages = {}
 
     def job(path: str) -> Rendered:
+        if path != "-" and Path(path).is_dir():
+            return rendered(Rendered(path, _file(path)), lambda: _built(path, more, arguments), dump)
         return rendered(
-            Rendered(path, f"{'stdin' if path == '-' else Path(path).stem}.yaml"),
-            lambda: render([read(path), *more], packages=packages, **arguments),
-            dump,
+            Rendered(path, _file(path)), lambda: render([read(path), *more], packages=packages, **arguments), dump
         )
 
     return processes.ordered(job, paths)
+
+
+def _file(path: str) -> str:
+    """The output file: a values file's own name, a directory's name."""
+    directory = path != "-" and Path(path).is_dir()
+    return f"{'stdin' if path == '-' else Path(path).resolve().name if directory else Path(path).stem}.yaml"
+
+
+def _built(path: str, more: Sequence[Source], arguments: Mapping[str, Any]) -> Manifest:
+    if more or any(arguments.values()):
+        hint = "they belong to values files; write them into the one that the directory names"
+        raise OverlayError(Problem("takes no -f, --set, --package, --layer or --overlay", path, hint=hint))
+    return build(Path(path))
 
 
 def check_ids(jobs: Sequence[Rendered]) -> None:

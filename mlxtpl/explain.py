@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from mlxtpl import assignments, fields, kinds, schema, yamlio
+from mlxtpl import assignments, fields, kinds, overlays, schema, yamlio
 from mlxtpl.errors import MlxtplError, Place, Source
 from mlxtpl.fields import Field
 from mlxtpl.layers import check, manifest_of, merge_layers
 from mlxtpl.manifest import Manifest, Object, object_id
 from mlxtpl.origins import History, Origin, values_origins
-from mlxtpl.pipeline import render
+from mlxtpl.pipeline import overlays_of, render
+from mlxtpl.resources import Resource
 from mlxtpl.values import Values, load_values
 from mlxtpl.yamldump import dump, dump_tree
 
 # Keys that speak to mlxtpl itself: they reach every field or none.
 _WIDEST = 60
-_DIRECTIVES = ("extends", "layers", "package")
+_DIRECTIVES = ("extends", "layers", "overlays", "package")
 
 
 class Explained(NamedTuple):
@@ -43,12 +46,58 @@ class Explained(NamedTuple):
         return self.origins[0].removes if self.origins else False
 
 
-def explain(values: Values) -> tuple[Manifest, list[Explained]]:
+def explain(values: Values, overlay_paths: Sequence[Path] = ()) -> tuple[Manifest, list[Explained]]:
     """The manifest of values, and each of its fields with its origins, in order; removed fields after each object.
 
+    Args:
+        overlay_paths: kustomization directories, applied after the values' own.
+
     Raises:
-        ValuesError, LayerError, MergeError: as `layers.render_layers`.
+        ValuesError, LayerError, MergeError, OverlayError: as `pipeline.render`.
     """
+    resources = _rendered(values)
+    directories = [*overlays_of(values), *((path, None) for path in overlay_paths)]
+    if directories:
+        resources = overlays.apply_overlays(resources, directories, _never, _Tracer())
+    return _told(resources)
+
+
+def explain_directory(root: Path) -> tuple[Manifest, list[Explained]]:
+    """The same for a kustomization directory.
+
+    Raises:
+        MlxtplError: as `pipeline.build`.
+    """
+    return _told(overlays.build(root, _never, _Tracer()))
+
+
+def _never(source: Source) -> Manifest:
+    raise AssertionError(source.name)  # a trace renders values files itself
+
+
+class _Tracer:
+    """Writes what overlays do into the histories of their resources."""
+
+    def loaded(self, resource: Resource, node: yamlio.Node | None) -> None:
+        """As `resources.Trace`."""
+        resource.history = History()
+        resource.history.read(resource.obj, node, resource.place)
+
+    def rendered(self, source: Source) -> list[Resource]:
+        """As `resources.Trace`."""
+        values = load_values([source])
+        found = _rendered(values)
+        directories = overlays_of(values)
+        return overlays.apply_overlays(found, directories, _never, self) if directories else found
+
+    def changed(self, resource: Resource, before: Object, node: yamlio.Node | None) -> None:
+        """As `resources.Trace`."""
+        if resource.history is not None:
+            resource.history.overlaid(before, resource.obj, node)
+
+
+def _rendered(values: Values) -> list[Resource]:
+    """The objects of values, each with its history."""
     check(values)
     histories: dict[str, History] = {}
     objects: dict[str, Object] = {}
@@ -57,9 +106,18 @@ def explain(values: Values) -> tuple[Manifest, list[Explained]]:
         objects[step.name] = step.after
     manifest = manifest_of(objects, values)
     names = {id(obj): name for name, obj in objects.items()}
+    found = []
+    for obj in manifest:
+        found.append(Resource(copy.deepcopy(obj)))
+        found[-1].history = histories[names[id(obj)]]
+    return found
+
+
+def _told(resources: Sequence[Resource]) -> tuple[Manifest, list[Explained]]:
+    manifest = [each.obj for each in resources]
     explained: list[Explained] = []
-    for number, obj in enumerate(manifest):
-        history, kind, name = histories[names[id(obj)]], kinds.find_kind(obj), object_id(obj)
+    for number, (obj, resource) in enumerate(zip(manifest, resources, strict=True)):
+        history, kind, name = resource.history, kinds.find_kind(obj), object_id(obj)
         for field, path, value in fields.walk(obj, kind.lists if kind else {}):
             explained.append(Explained(name, field, (number, *path), value, history.of(field)))
         for field, origins in history.removed():
@@ -105,8 +163,8 @@ def unused(files: Sequence[Source], arguments: dict[str, Any]) -> list[tuple[tup
     Raises:
         MlxtplError: the values do not render.
     """
-    values = load_values(files, **arguments)
-    manifest, explained = explain(values)
+    for_values = {key: value for key, value in arguments.items() if key != "overlay_paths"}
+    manifest, explained = explain(values := load_values(files, **for_values), arguments.get("overlay_paths", ()))
     seen = set()
     for each in explained:
         if not each.removed and each.origins:
@@ -210,7 +268,7 @@ def _sentence(origin: Origin) -> str:
     text = origin.text()
     if origin.path:
         text += f" ({schema.dotted(origin.path)})"
-    if origin.place is not None:
+    if origin.place is not None and origin.template:
         text += f", written by {origin.written}"
     text += "".join(f", with {schema.dotted(path)} at {place}" for path, place in origin.uses)
     if origin.switch is not None:

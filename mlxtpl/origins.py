@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from mlxtpl import fields, kinds, schema, tracing, yamlio
+from mlxtpl import fields, kinds, resources, schema, tracing, yamlio
 from mlxtpl.errors import Place
 from mlxtpl.fields import Field
 from mlxtpl.layers import Step, template_paths
@@ -25,11 +25,12 @@ class Origin(NamedTuple):
 
     Attributes:
         kind: `values` (a file), `set` (an option), `patch` (the key `patch` of a file), `default` (of a layer),
-            `template` (a literal, or what an expression makes of `uses`).
+            `template` (a literal, or what an expression makes of `uses`), `manifest` (a resource of a kustomization),
+            `overlay` (what a kustomization does to it).
         value: the value that it gave; None with `removes` when it took the field away.
         place: where the value was written, for all kinds but `template`.
         path: its path in the values.
-        template, line: what wrote it into the manifest.
+        template, line: what wrote it into the manifest; empty for the last two kinds.
         layer: whose template that is; `switch` is the place of the key that turned the layer on.
         uses: the values that the expression of a `template` reads.
         over: what it replaced in the values, lowest first.
@@ -88,11 +89,37 @@ def _is_list(node: Any) -> bool:
 class History:
     """What the steps so far wrote into one object: field → origins, latest last."""
 
-    def __init__(self, values: Values) -> None:
+    def __init__(self, values: Values | None = None) -> None:
         self._values = values
         self._origins: dict[Field, list[Origin]] = {}
         self._removed: dict[Field, list[Origin]] = {}
-        self._defaults = {id(layer.defaults.source) for layer in values.package.layers if layer.defaults is not None}
+        layers = values.package.layers if values is not None else ()
+        self._defaults = {id(layer.defaults.source) for layer in layers if layer.defaults is not None}
+
+    def read(self, obj: Object, node: yamlio.Node | None, place: Place | None) -> None:
+        """An object that was read from a node, or generated at a place."""
+        kind = kinds.find_kind(obj)
+        for field, path, value in fields.walk(obj, kind.lists if kind else {}):
+            found, _ = schema.locate(node, path)
+            self._origins[field] = [_elsewhere("manifest", value, found.place if found else place)]
+
+    def overlaid(self, before: Object, after: Object, node: yamlio.Node | None) -> None:
+        """What a patch, or another field of a kustomization, changed."""
+        kind = kinds.find_kind(after)
+        lists = kind.lists if kind else {}
+        old = {field: value for field, _, value in fields.walk(before, lists)}
+        new = {field: (path, value) for field, path, value in fields.walk(after, lists)}
+        places = _patch_places(node, lists)
+        for field, (path, value) in new.items():
+            if field not in old or old[field] != value:
+                found = places.get(field) or _operation(node, path) or (node.place if node else None)
+                self._origins.setdefault(field, []).append(_elsewhere("overlay", value, found))
+        for field in old:
+            if field not in new and field in self._origins:
+                found = next((places[field[:n]] for n in range(len(field), 0, -1) if field[:n] in places), None)
+                place = found or (node.place if node else None)
+                remover = _elsewhere("overlay", None, place)._replace(removes=True)
+                self._removed[field] = [*self._origins.pop(field), remover]
 
     def take(self, step: Step) -> None:
         """Remember one step."""
@@ -135,6 +162,7 @@ class History:
 
     def _origin(self, leaf: tracing.Leaf, step: Step) -> Origin:
         written, values = leaf.written, self._values
+        assert values is not None
         switch = schema.key_place(values.nodes, (step.layer.name,)) if step.layer.name in step.layer.keys else None
         made = Origin("template", leaf.value, None, (), written.template, written.line, step.layer.name, switch)
         path = written.path or ()
@@ -193,6 +221,34 @@ def _roots(step: Step, after: Object, kind: kinds.Kind | None) -> Iterator[tuple
         partial = {"spec": {"containers": [{"name": name, **partial}]}}
     for path in template_paths(after, kind):
         yield path, kinds.POD_TEMPLATE, partial
+
+
+def _elsewhere(kind: str, value: Any, place: Place | None) -> Origin:
+    return Origin(kind, value, place, (), "", 0, "", None)
+
+
+def _patch_places(node: yamlio.Node | None, lists: Any) -> dict[Field, Place]:
+    """Where a strategic-merge patch writes each field; for an item that it deletes, the item."""
+    if not isinstance(node, yamlio.Mapping):
+        return {}
+    places = {}
+    for field, path, _ in fields.walk(resources.plain(node), lists):
+        found, _ = schema.locate(node, path)
+        if found is not None:
+            places[field[:-1] if field[-1] == "$patch" else field] = found.place
+    return places
+
+
+def _operation(node: yamlio.Node | None, path: Field) -> Place | None:
+    """Which operation of a JSON patch wrote a path; the last one that fits."""
+    found = None
+    for each in node.items if isinstance(node, yamlio.Sequence) else []:
+        written = each.items["path"][1] if isinstance(each, yamlio.Mapping) and "path" in each.items else None
+        if isinstance(written, yamlio.Scalar):
+            steps = [step.replace("~1", "/").replace("~0", "~") for step in written.text.split("/")[1:]]
+            fits = all(step in (str(at), "-") for step, at in zip(steps, path, strict=False))
+            found = each.place if fits and len(steps) <= len(path) else found
+    return found
 
 
 def _list_of(field: Field) -> Field | None:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from mlxtpl import generators, references, replacements, transformers, yamlio
 from mlxtpl.errors import OverlayError, Place, Problem, Source
-from mlxtpl.fieldspecs import COMMON_ANNOTATIONS, COMMON_LABELS
+from mlxtpl.fieldspecs import COMMON_ANNOTATIONS, COMMON_LABELS, METADATA_LABELS
 from mlxtpl.kustomization import Kustomization, is_kustomization, load_kustomization
 from mlxtpl.manifest import Manifest
-from mlxtpl.patches import Record, patches, strategic_merges
-from mlxtpl.resources import Resource, find, load_manifest, local_path, read_beside
+from mlxtpl.patches import patches, strategic_merges
+from mlxtpl.resources import Resource, Trace, find, load_manifest, local_path, read_beside
 
 # A values file among the resources → its manifest.
 RenderValues = Callable[[Source], Manifest]
@@ -28,13 +29,13 @@ _LAST = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
 _MANAGED_BY = "app.kubernetes.io/managed-by"
 
 
-def build(root: Path, render: RenderValues, record: Record | None = None) -> Manifest:
+def build(root: Path, render: RenderValues, trace: Trace | None = None) -> list[Resource]:
     """The objects of a kustomization directory, as `kubectl kustomize` prints them.
 
     Args:
         root: the directory.
         render: renders a values file that is one of the resources.
-        record: told of each patch, for origins.
+        trace: told of each event, for origins.
 
     Raises:
         OverlayError: anything in the directory is wrong.
@@ -43,36 +44,36 @@ def build(root: Path, render: RenderValues, record: Record | None = None) -> Man
     kustomization = load_kustomization(root)
     if not any(value for key, value in kustomization.fields.items() if key not in ("apiVersion", "kind", "metadata")):
         raise OverlayError(Problem("says nothing", kustomization.shown, hint="list resources"))
-    resources = _accumulate(kustomization, [], (), render, record)
-    return [each.obj for each in _finished(resources, kustomization)]
+    resources = _accumulate(kustomization, [], (), render, trace)
+    return _finished(resources, kustomization)
 
 
 def apply_overlays(
-    manifest: Manifest,
+    manifest: Sequence[dict[str, Any] | Resource],
     directories: Sequence[tuple[Path, Place | None]],
     render: RenderValues,
-    record: Record | None = None,
-) -> Manifest:
+    trace: Trace | None = None,
+) -> list[Resource]:
     """A manifest with kustomization directories applied, in order, as kustomize applies components.
 
     Args:
         manifest: the objects; they are not changed, and their order stays.
         directories: each with the place that named it.
-        render, record: as of `build`.
+        render, trace: as of `build`.
 
     Raises:
         OverlayError: as `build`.
     """
-    resources = [Resource(copy.deepcopy(obj)) for obj in manifest]
+    resources = [each if isinstance(each, Resource) else Resource(copy.deepcopy(each)) for each in manifest]
     for directory, place in directories:
         if not directory.is_dir() or not is_kustomization(directory):
             hint = "an overlay is a directory with a kustomization.yaml"
             raise OverlayError(Problem("is no kustomization directory", str(directory), place, hint=hint))
         kustomization = load_kustomization(directory)
-        resources = _accumulate(kustomization, resources, (), render, record)
+        resources = _accumulate(kustomization, resources, (), render, trace)
     _add_hashes(resources)
     references.follow(resources)
-    return [each.obj for each in resources]
+    return resources
 
 
 def _accumulate(
@@ -80,7 +81,7 @@ def _accumulate(
     resources: list[Resource],
     chain: tuple[Path, ...],
     render: RenderValues,
-    record: Record | None,
+    trace: Trace | None,
 ) -> list[Resource]:
     """What a directory makes of the resources so far: its own added, then all transformed."""
     here = kustomization.root.resolve()
@@ -89,7 +90,7 @@ def _accumulate(
         raise OverlayError(Problem(f"the directories name each other in a cycle: {names}", kustomization.shown))
     chain = (*chain, here)
     for written, place in [*kustomization.listed("resources")]:
-        for each in _loaded(kustomization, written, place, chain, render, record):
+        for each in _loaded(kustomization, written, place, chain, render, trace):
             _add(resources, each, place)
     for written, place in kustomization.listed("components"):
         path = local_path(kustomization.root, written, place, below=False)
@@ -99,10 +100,12 @@ def _accumulate(
         if component.fields.get("kind") != "Component":
             hint = "a component's kustomization.yaml says kind: Component"
             raise OverlayError(Problem(f"{written} is no component", "components", place, hint=hint))
-        resources = _accumulate(component, resources, chain, render, record)
+        resources = _accumulate(component, resources, chain, render, trace)
     for each in generators.generate(kustomization):
+        if trace is not None:
+            trace.loaded(each, None)
         _add_generated(resources, each)
-    _transform(kustomization, resources, record)
+    _transform(kustomization, resources, trace)
     return resources
 
 
@@ -112,7 +115,7 @@ def _loaded(
     place: Place | None,
     chain: tuple[Path, ...],
     render: RenderValues,
-    record: Record | None,
+    trace: Trace | None,
 ) -> list[Resource]:
     path = local_path(kustomization.root, written, place, below=False)
     if path.is_dir():
@@ -123,16 +126,17 @@ def _loaded(
         if inner.fields.get("kind") == "Component":
             hint = "list it under components"
             raise OverlayError(Problem(f"{written} is a component", "resources", place, hint=hint))
-        return _accumulate(inner, [], chain, render, record)
+        return _accumulate(inner, [], chain, render, trace)
     if not path.exists():
         raise OverlayError(Problem(f"{written} does not exist", "resources", place))
-    if _is_values(path):
+    if is_values(path):
         source = yamlio.read_source(path)._replace(directory=str(path.parent))
-        return [Resource(copy.deepcopy(obj)) for obj in render(source)]
-    return load_manifest(read_beside(kustomization.root, written, place))
+        return [Resource(copy.deepcopy(obj)) for obj in render(source)] if trace is None else trace.rendered(source)
+    return load_manifest(read_beside(kustomization.root, written, place), trace)
 
 
-def _is_values(path: Path) -> bool:
+def is_values(path: Path) -> bool:
+    """Whether a file is a values file: one map without apiVersion and kind."""
     nodes = yamlio.load(yamlio.read_source(path))
     return len(nodes) == 1 and isinstance(nodes[0], yamlio.Mapping) and not {"apiVersion", "kind"} & set(nodes[0].items)
 
@@ -159,29 +163,55 @@ def _add_generated(resources: list[Resource], new: Resource) -> None:
         generators.merged(found[0], new)
 
 
-def _transform(kustomization: Kustomization, resources: list[Resource], record: Record | None) -> None:
+def _transform(kustomization: Kustomization, resources: list[Resource], trace: Trace | None) -> None:
     fields = kustomization.fields
-    strategic_merges(kustomization, resources, record)
-    patches(kustomization, resources, "patches", record)
-    if fields.get("namespace"):
-        transformers.set_namespace(resources, fields["namespace"])
-        _check_ids(kustomization, resources, "namespace")
-    transformers.add_affixes(resources, fields.get("namePrefix", ""), "")
-    transformers.add_affixes(resources, "", fields.get("nameSuffix", ""))
-    for entry in fields.get("labels", []):
-        transformers.add_pairs(resources, entry.get("pairs", {}), transformers.label_specs(entry))
-    if fields.get("commonLabels"):
-        transformers.add_pairs(resources, fields["commonLabels"], COMMON_LABELS)
-    if fields.get("commonAnnotations"):
-        transformers.add_pairs(resources, fields["commonAnnotations"], COMMON_ANNOTATIONS)
-    patches(kustomization, resources, "patchesJson6902", record)
-    for number, entry in enumerate(fields.get("replicas", [])):
+    strategic_merges(kustomization, resources, trace)
+    patches(kustomization, resources, "patches", trace)
+    with _watched(kustomization, "namespace", resources, trace):
+        if fields.get("namespace"):
+            transformers.set_namespace(resources, fields["namespace"])
+            _check_ids(kustomization, resources, "namespace")
+    with _watched(kustomization, "namePrefix", resources, trace):
+        transformers.add_affixes(resources, fields.get("namePrefix", ""), "")
+    with _watched(kustomization, "nameSuffix", resources, trace):
+        transformers.add_affixes(resources, "", fields.get("nameSuffix", ""))
+    with _watched(kustomization, "labels", resources, trace):
+        for entry in fields.get("labels", []):
+            transformers.add_pairs(resources, entry.get("pairs", {}), transformers.label_specs(entry))
+    with _watched(kustomization, "commonLabels", resources, trace):
+        transformers.add_pairs(resources, fields.get("commonLabels", {}), COMMON_LABELS)
+    with _watched(kustomization, "commonAnnotations", resources, trace):
+        transformers.add_pairs(resources, fields.get("commonAnnotations", {}), COMMON_ANNOTATIONS)
+    patches(kustomization, resources, "patchesJson6902", trace)
+    with _watched(kustomization, "replicas", resources, trace):
+        _set_replicas(kustomization, resources)
+    with _watched(kustomization, "images", resources, trace):
+        transformers.set_images(resources, fields.get("images", []))
+    with _watched(kustomization, "replacements", resources, trace):
+        replacements.replace(kustomization, resources)
+
+
+@contextlib.contextmanager
+def _watched(
+    kustomization: Kustomization, field: str, resources: Sequence[Resource], trace: Trace | None
+) -> Iterator[None]:
+    """Tell the trace what a field of the kustomization changes."""
+    before = (
+        [] if trace is None or field not in kustomization.fields else [copy.deepcopy(each.obj) for each in resources]
+    )
+    yield
+    if trace is not None:
+        for old, each in zip(before, resources, strict=False):
+            if old != each.obj:
+                trace.changed(each, old, kustomization.node.items[field][1])
+
+
+def _set_replicas(kustomization: Kustomization, resources: Sequence[Resource]) -> None:
+    for number, entry in enumerate(kustomization.fields.get("replicas", [])):
         if not transformers.set_replicas(resources, entry["name"], entry["count"]):
             names = ", ".join(str(each.id) for each in resources) or "no objects"
             message = f"no object named {entry['name']} has replicas"
             raise kustomization.problem(message, "replicas", number, hint=f"there are {names}")
-    transformers.set_images(resources, fields.get("images", []))
-    replacements.replace(kustomization, resources)
 
 
 def _check_ids(kustomization: Kustomization, resources: Sequence[Resource], field: str) -> None:
@@ -208,7 +238,7 @@ def _finished(resources: list[Resource], kustomization: Kustomization) -> list[R
     if "managedByLabel" in metadata:
         from mlxtpl import __version__
 
-        transformers.add_pairs(resources, {_MANAGED_BY: f"mlxtpl-v{__version__}"}, COMMON_LABELS[:1])
+        transformers.add_pairs(resources, {_MANAGED_BY: f"mlxtpl-v{__version__}"}, METADATA_LABELS)
     if "originAnnotations" in metadata:
         for each in resources:
             if each.place is not None:

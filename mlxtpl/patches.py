@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlxtpl import jsonpatch, kinds, merge, yamlio
 from mlxtpl.errors import MergeError, MlxtplError, OverlayError, Place, Problem, Source
 from mlxtpl.kustomization import Kustomization
-from mlxtpl.resources import Id, Resource, Selector, find, id_of, near, plain, read_beside
-
-# Told of each patch that changed a resource: the resource, the object before, the object after, the patch's node.
-Record = Callable[[Resource, dict[str, Any], dict[str, Any], yamlio.Node], None]
+from mlxtpl.resources import Id, Resource, Selector, Trace, find, id_of, near, plain, read_beside
 
 
-def strategic_merges(kustomization: Kustomization, resources: list[Resource], record: Record | None) -> None:
+def strategic_merges(kustomization: Kustomization, resources: list[Resource], trace: Trace | None) -> None:
     """`patchesStrategicMerge`: each item is a file or a patch itself.
 
     Raises:
@@ -25,10 +22,10 @@ def strategic_merges(kustomization: Kustomization, resources: list[Resource], re
         inline = "\n" in text or ":" in text
         source = _inline(kustomization, text, "patchesStrategicMerge", number) if inline else None
         for node in _documents(source or read_beside(kustomization.root, text, place), place):
-            _merge_by_name(node, resources, {}, record)
+            _merge_by_name(node, resources, {}, trace)
 
 
-def patches(kustomization: Kustomization, resources: list[Resource], field: str, record: Record | None) -> None:
+def patches(kustomization: Kustomization, resources: list[Resource], field: str, trace: Trace | None) -> None:
     """`patches` and `patchesJson6902`.
 
     Raises:
@@ -46,15 +43,15 @@ def patches(kustomization: Kustomization, resources: list[Resource], field: str,
         if operations and len(nodes) == 1:
             if "target" not in entry:
                 raise kustomization.problem("a JSON patch needs a target", field, number)
-            _json_patch(nodes[0], _selected(entry["target"], resources, field, kustomization, number), record)
+            _json_patch(nodes[0], _selected(entry["target"], resources, field, kustomization, number), trace)
         elif "target" in entry:
             if len(nodes) != 1:
                 raise kustomization.problem(f"has {len(nodes)} patches for one target", field, number)
             chosen = _selected(entry["target"], resources, field, kustomization, number)
-            _merge_into(nodes[0], chosen, resources, entry.get("options", {}), record, targeted=True)
+            _merge_into(nodes[0], chosen, resources, entry.get("options", {}), trace, targeted=True)
         else:
             for node in nodes:
-                _merge_by_name(node, resources, entry.get("options", {}), record)
+                _merge_by_name(node, resources, entry.get("options", {}), trace)
 
 
 def _inline(kustomization: Kustomization, text: str, *path: Any) -> Source:
@@ -91,7 +88,7 @@ def _selected(
 
 
 def _merge_by_name(
-    node: yamlio.Node, resources: list[Resource], options: Mapping[str, Any], record: Record | None
+    node: yamlio.Node, resources: list[Resource], options: Mapping[str, Any], trace: Trace | None
 ) -> None:
     patch = plain(node)
     wanted = id_of(patch) if isinstance(patch, dict) else Id("", "", "", "", "")
@@ -110,7 +107,7 @@ def _merge_by_name(
         raise OverlayError(
             Problem(f"the patch for {wanted} means {len(found)} objects: {names}", "", node.place, hint=hint)
         )
-    _merge_into(node, found, resources, options, record)
+    _merge_into(node, found, resources, options, trace)
 
 
 def _merge_into(
@@ -118,7 +115,7 @@ def _merge_into(
     found: Sequence[Resource],
     resources: list[Resource],
     options: Mapping[str, Any],
-    record: Record | None,
+    trace: Trace | None,
     *,
     targeted: bool = False,
 ) -> None:
@@ -158,11 +155,11 @@ def _merge_into(
             each.obj["apiVersion"] = before["apiVersion"]
         if each.id != old and new.name != old.name:
             each.before.append(old)
-        if record is not None:
-            record(each, before, each.obj, node)
+        if trace is not None:
+            trace.changed(each, before, node)
 
 
-def _json_patch(node: yamlio.Node, found: Sequence[Resource], record: Record | None) -> None:
+def _json_patch(node: yamlio.Node, found: Sequence[Resource], trace: Trace | None) -> None:
     operations = plain(node)
     for each in found:
         before, old = each.obj, each.id
@@ -178,5 +175,5 @@ def _json_patch(node: yamlio.Node, found: Sequence[Resource], record: Record | N
             del each.metadata()["annotations"]  # as kustomize does, though not for labels
         if each.id != old:
             each.before.append(old)
-        if record is not None:
-            record(each, before, each.obj, node)
+        if trace is not None:
+            trace.changed(each, before, node)

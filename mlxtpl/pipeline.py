@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from mlxtpl.errors import LayerError, LintError, MergeError, Problem, Source
+from mlxtpl import yamlio
+from mlxtpl.errors import LayerError, LintError, MergeError, Place, Problem, Source
 from mlxtpl.layers import render_layers
 from mlxtpl.linter import lint
 from mlxtpl.manifest import Manifest
-from mlxtpl.values import Packages, load_values
+from mlxtpl.values import Packages, Values, load_values
 
 
 def render(
@@ -18,6 +19,7 @@ def render(
     *,
     package_path: Path | None = None,
     layer_paths: Sequence[Path] = (),
+    overlay_paths: Sequence[Path] = (),
     packages: Packages | None = None,
 ) -> Manifest:
     """Render values files, merged left to right, to a manifest.
@@ -27,6 +29,7 @@ def render(
         sets: `(option, text)` pairs, such as `("set", "resources.gpus=8")`.
         package_path: a package other than the values' own.
         layer_paths: further layers.
+        overlay_paths: kustomization directories, applied after the values' own.
         packages: a dict that keeps loaded packages for the next call.
 
     Raises:
@@ -37,8 +40,36 @@ def render(
         manifest = render_layers(values)
     except (LayerError, MergeError) as error:
         raise type(error)([_from(each, values.name) for each in error.problems]) from None
+    directories = [*overlays_of(values), *((path, None) for path in overlay_paths)]
+    if directories:
+        from mlxtpl.overlays import apply_overlays
+
+        resources = apply_overlays(manifest, directories, lambda source: render([source], packages=packages))
+        manifest = [each.obj for each in resources]
     check(manifest, values.name)
     return manifest
+
+
+def build(root: Path) -> Manifest:
+    """The objects of a kustomization directory; values files among its resources are rendered.
+
+    Raises:
+        MlxtplError: the directory, or what it names, is wrong; or the result breaks a rule.
+    """
+    from mlxtpl import overlays
+
+    packages: Packages = {}
+    resources = overlays.build(root, lambda source: render([source], packages=packages))
+    manifest = [each.obj for each in resources]
+    check(manifest, str(root))
+    return manifest
+
+
+def overlays_of(values: Values) -> list[tuple[Path, Place | None]]:
+    """The directories that the values name in `overlays`, each relative to the file that wrote it."""
+    listed = values.nodes.items.get("overlays")
+    nodes = listed[1].items if listed and isinstance(listed[1], yamlio.Sequence) else []
+    return [(Path(node.source.directory, node.text), node.place) for node in nodes if isinstance(node, yamlio.Scalar)]
 
 
 def check(manifest: Manifest, name: str) -> None:

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from mlxtpl import yamlio
 from mlxtpl.errors import MlxtplError, OverlayError, Place, Problem, Source
@@ -53,9 +53,10 @@ class Resource:
         prefixes, suffixes: what was added to its name, innermost first.
         hashed: its name gets a hash of its content at the end.
         behavior: of a generated one: create, merge or replace.
+        history: what a Trace keeps about it.
     """
 
-    __slots__ = ("before", "behavior", "hashed", "obj", "place", "prefixes", "suffixes")
+    __slots__ = ("before", "behavior", "hashed", "history", "obj", "place", "prefixes", "suffixes")
 
     def __init__(self, obj: dict[str, Any], place: Place | None = None) -> None:
         self.obj = obj
@@ -65,6 +66,7 @@ class Resource:
         self.suffixes: list[str] = []
         self.hashed = False
         self.behavior = "create"
+        self.history: Any = None
 
     @property
     def id(self) -> Id:
@@ -91,6 +93,19 @@ class Resource:
             self.before.append(old)
 
 
+class Trace(Protocol):
+    """Who wants to know where every field comes from; told of each event, before the next one."""
+
+    def loaded(self, resource: Resource, node: yamlio.Node | None) -> None:
+        """A resource was read from `node`, or generated."""
+
+    def rendered(self, source: Source) -> list[Resource]:
+        """Render a values file among the resources."""
+
+    def changed(self, resource: Resource, before: dict[str, Any], node: yamlio.Node | None) -> None:
+        """`node`, a patch or a field of a kustomization, made the resource what it is from `before`."""
+
+
 def id_of(obj: Mapping[str, Any]) -> Id:
     """The id of an object."""
     group, _, version = str(obj.get("apiVersion") or "").rpartition("/")
@@ -110,7 +125,7 @@ def plain(node: yamlio.Node) -> Any:
     return {key: plain(value) for key, (_, value) in node.items.items()}
 
 
-def load_manifest(source: Source) -> list[Resource]:
+def load_manifest(source: Source, trace: Trace | None = None) -> list[Resource]:
     """The objects of a manifest, those of a List one by one.
 
     Raises:
@@ -130,6 +145,8 @@ def load_manifest(source: Source) -> list[Resource]:
                 problems.append(Problem(f"{missing} is missing", source.name, each.place, hint=hint))
             else:
                 found.append(Resource(obj, each.place))
+                if trace is not None:
+                    trace.loaded(found[-1], each)
     if problems:
         raise OverlayError(problems)
     return found

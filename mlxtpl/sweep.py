@@ -164,11 +164,12 @@ def render_matrix(
         MlxtplError: the base values or the matrix are wrong.
     """
     packages: Packages = {}
-    base = load_values(files, packages=packages, **arguments)
+    for_values = {key: value for key, value in arguments.items() if key != "overlay_paths"}
+    base = load_values(files, packages=packages, **for_values)
     name = str(base.tree["name"])
     chosen = combinations(matrix, name, limit)
     try:
-        load_values(files, packages=packages, **{**arguments, "sets": [*arguments["sets"], *chosen[0].sets()]})
+        load_values(files, packages=packages, **{**for_values, "sets": [*arguments["sets"], *chosen[0].sets()]})
     except ValuesError as error:
         # An axis whose key there is not would be told once for every job.
         unknown = [each for each in error.problems if each.message == "unknown key"]

@@ -45,6 +45,8 @@ def add_affixes(resources: Sequence[Resource], prefix: str, suffix: str) -> None
 
 def add_pairs(resources: Sequence[Resource], pairs: Mapping[str, str], specs: tuple[FieldSpec, ...]) -> None:
     """Labels or annotations, wherever the specs say."""
+    if not pairs:
+        return
     for each in resources:
         for spec in fieldspecs.fitting(specs, each.id):
             fieldspecs.visit(each.obj, spec.path, _with(pairs), create={} if spec.create else None)
@@ -128,6 +130,17 @@ def split_image(image: str) -> tuple[str, str, str]:
     return name, colon + tag, at + digest
 
 
+def _fit_elastic(spec: Any, old: Sequence[Any], count: int) -> None:
+    """The rendezvous of a PyTorchJob waits for as many Workers as there are."""
+    elastic = spec.get("elasticPolicy") if isinstance(spec, dict) else None
+    if isinstance(elastic, dict):
+        for key in ("minReplicas", "maxReplicas"):
+            if elastic.get(key) in old or (
+                key == "minReplicas" and isinstance(elastic.get(key), int) and elastic[key] > count
+            ):
+                elastic[key] = count
+
+
 def set_replicas(resources: Sequence[Resource], name: str, count: int) -> bool:
     """How many replicas the objects of a name have; a PyTorchJob: its Workers.
 
@@ -138,6 +151,9 @@ def set_replicas(resources: Sequence[Resource], name: str, count: int) -> bool:
     for each in resources:
         if any(one.name == name for one in each.ids()):
             for spec in fieldspecs.fitting(fieldspecs.REPLICAS, each.id):
-                fieldspecs.visit(each.obj, spec.path, lambda _old: count, create=0)
+                old: list[Any] = []
+                fieldspecs.visit(each.obj, spec.path, lambda value, old=old: old.append(value) or count, create=0)  # type: ignore[misc]
                 found = True
+                if each.id.kind == "PyTorchJob":
+                    _fit_elastic(each.obj.get("spec"), old, count)
     return found

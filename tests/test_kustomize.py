@@ -43,7 +43,8 @@ def kustomize(directory: Path) -> tuple[list[Any] | None, str]:
 def ours(directory: Path) -> tuple[list[Any] | None, str]:
     """What mlxtpl builds; None when it refuses, with its words."""
     try:
-        return build(directory, lambda source: pytest.fail(f"{source.name} is taken for values")), ""
+        resources = build(directory, lambda source: pytest.fail(f"{source.name} is taken for values"))
+        return [each.obj for each in resources], ""
     except MlxtplError as error:
         return None, "\n".join(format_problem(problem, error.stage) for problem in error.problems)
 

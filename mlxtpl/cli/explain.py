@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import click
 
-from mlxtpl.cli.options import further_files, read_path, render_arguments, values_options
+from mlxtpl.cli.options import further_files, read_path, render_arguments, values_arguments, values_options
 from mlxtpl.cli.output import write
 
 
@@ -22,14 +25,16 @@ def command(path: str, field: str | None, form: str, *, unused: bool, **options:
     A FIELD is a path such as spec.template.spec.containers[main].env[NCCL_DEBUG].value, a part of one, or a values key
     such as args.lr, for the fields that come from it.
     """
-    import json
-
-    from mlxtpl import explain, fields, schema
-    from mlxtpl.errors import Problem, ValuesError
+    from mlxtpl import explain, schema
     from mlxtpl.values import load_values
 
     if unused and field:
         raise click.UsageError("--unused takes no FIELD")
+    if path != "-" and Path(path).is_dir():
+        if unused:
+            raise click.UsageError("--unused takes a values file")
+        _, explained = explain.explain_directory(Path(path))
+        return _show(explained, path, field, form)
     files = [read_path(path), *further_files(options)]
     arguments = render_arguments(options)
     if unused:
@@ -40,7 +45,15 @@ def command(path: str, field: str | None, form: str, *, unused: bool, **options:
         else:
             write("".join(f"{schema.dotted(key)} at {place} changes nothing\n" for key, place in found))
         return 1 if found else 0
-    _, explained = explain.explain(load_values(files, **arguments))
+    values = load_values(files, **values_arguments(options))
+    _, explained = explain.explain(values, arguments["overlay_paths"])
+    return _show(explained, path, field, form)
+
+
+def _show(explained: Sequence[Any], path: str, field: str | None, form: str) -> int:
+    from mlxtpl import explain, fields
+    from mlxtpl.errors import Problem, ValuesError
+
     if field:
         chosen = explain.below(explained, field)
         if not chosen:

@@ -26,6 +26,7 @@ _SETS = {
 def values_options(function: _F) -> _F:
     """`-f`, `--set*`, `--package` and `--layer`."""
     for decorate in (
+        click.option("--overlay", "overlays", metavar="DIR", multiple=True, help="A kustomization directory to apply."),
         click.option("--layer", "layers", metavar="DIR", multiple=True, help="A further layer directory."),
         click.option("--package", metavar="DIR", help="A package other than the values' own."),
         *(click.option(f"--{name}", metavar=form, multiple=True, help=text) for name, (form, text) in _SETS.items()),
@@ -68,7 +69,12 @@ def further_files(options: dict[str, Any]) -> list[Source]:
 
 
 def render_arguments(options: dict[str, Any]) -> dict[str, Any]:
-    """What `pipeline.render` and `values.load_values` take beside files."""
+    """What `pipeline.render` takes beside files."""
+    return {**values_arguments(options), "overlay_paths": [Path(each) for each in options["overlays"]]}
+
+
+def values_arguments(options: dict[str, Any]) -> dict[str, Any]:
+    """What `values.load_values` takes beside files."""
     package = options["package"]
     if package == "" or "" in options["layers"]:
         raise click.UsageError("--package and --layer want a directory, found an empty text")

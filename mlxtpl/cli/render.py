@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from mlxtpl.cli.options import further_files, read_path, render_arguments, values_options
+from mlxtpl.cli.options import further_files, read_path, render_arguments, values_arguments, values_options
 from mlxtpl.cli.output import show_error, show_warnings, write
 
 _PROGRESS_FROM = 50
@@ -63,9 +63,12 @@ def _explained(paths: tuple[str, ...], options: dict[str, Any]) -> int:
 
     texts = []
     for path in batch.expand(paths):
-        values = load_values([read_path(path), *further_files(options)], **render_arguments(options))
-        manifest, fields = explain.explain(values)
-        check(manifest, values.name)
+        if path != "-" and Path(path).is_dir():
+            manifest, fields = explain.explain_directory(Path(path))
+        else:
+            values = load_values([read_path(path), *further_files(options)], **values_arguments(options))
+            manifest, fields = explain.explain(values, render_arguments(options)["overlay_paths"])
+        check(manifest, path)
         texts.append(dump(manifest, explain.comments(fields)))
     write("---\n".join(texts))
     return 0

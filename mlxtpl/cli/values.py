@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from mlxtpl.cli.options import further_files, read_path, render_arguments, values_options
+from mlxtpl.cli.options import further_files, read_path, values_arguments, values_options
 from mlxtpl.cli.output import write
 
 
@@ -33,7 +33,7 @@ def command(path: str | None, form: str | None, *, schema: bool, explained: bool
                 "with a PATH the form is yaml or json; --schema stands alone (--layer and --package add their keys)"
             )
         files = [read_path(path), *further_files(options)]
-        values = load_values(files, **render_arguments(options))
+        values = load_values(files, **values_arguments(options))
         merged = reference.merged_values(values)
         if explained:
             _show_origins(values, merged, form)
