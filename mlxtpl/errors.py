@@ -7,6 +7,7 @@ MlxtplError
 ├── LayerError     Values + package → Manifest
 ├── MergeError     two trees do not fit together
 ├── OverlayError   a kustomization directory cannot be applied
+├── DiffError      two manifests cannot be compared
 ├── LintError      the manifest breaks a rule
 └── OutputError    a result cannot be written
 """
@@ -124,6 +125,12 @@ class OverlayError(MlxtplError):
     """A kustomization directory cannot be applied."""
 
     stage = "overlay"
+
+
+class DiffError(MlxtplError):
+    """Two manifests cannot be compared."""
+
+    stage = "diff"
 
 
 class LintError(MlxtplError):

@@ -45,7 +45,7 @@ def build(root: Path, render: RenderValues, trace: Trace | None = None) -> list[
     if not any(value for key, value in kustomization.fields.items() if key not in ("apiVersion", "kind", "metadata")):
         raise OverlayError(Problem("says nothing", kustomization.shown, hint="list resources"))
     resources = _accumulate(kustomization, [], (), render, trace)
-    return _finished(resources, kustomization)
+    return _finished(resources, kustomization, trace)
 
 
 def apply_overlays(
@@ -65,14 +65,16 @@ def apply_overlays(
         OverlayError: as `build`.
     """
     resources = [each if isinstance(each, Resource) else Resource(copy.deepcopy(each)) for each in manifest]
+    last = None
     for directory, place in directories:
         if not directory.is_dir() or not is_kustomization(directory):
             hint = "an overlay is a directory with a kustomization.yaml"
             raise OverlayError(Problem("is no kustomization directory", str(directory), place, hint=hint))
         kustomization = load_kustomization(directory)
         resources = _accumulate(kustomization, resources, (), render, trace)
-    _add_hashes(resources)
-    references.follow(resources)
+        last = kustomization
+    if last is not None:
+        _settle_names(resources, last, trace)
     return resources
 
 
@@ -196,14 +198,24 @@ def _watched(
     kustomization: Kustomization, field: str, resources: Sequence[Resource], trace: Trace | None
 ) -> Iterator[None]:
     """Tell the trace what a field of the kustomization changes."""
-    before = (
-        [] if trace is None or field not in kustomization.fields else [copy.deepcopy(each.obj) for each in resources]
-    )
+    node = kustomization.node.items[field][1] if field in kustomization.node.items else None
+    before = [] if trace is None or node is None else [copy.deepcopy(each.obj) for each in resources]
     yield
     if trace is not None:
         for old, each in zip(before, resources, strict=False):
             if old != each.obj:
-                trace.changed(each, old, kustomization.node.items[field][1])
+                trace.changed(each, old, node)
+
+
+def _settle_names(resources: Sequence[Resource], kustomization: Kustomization, trace: Trace | None) -> None:
+    """Hashes of generated names, and every name where others refer to it."""
+    makers = ("configMapGenerator", "secretGenerator", "namePrefix", "nameSuffix")
+    field = next((name for name in makers if name in kustomization.node.items), "resources")
+    with _watched(kustomization, field, resources, trace):
+        for each in resources:
+            if each.hashed:
+                each.rename(name=f"{each.id.name}-{generators.content_hash(each.obj)}")
+        references.follow(resources)
 
 
 def _set_replicas(kustomization: Kustomization, resources: Sequence[Resource]) -> None:
@@ -223,16 +235,9 @@ def _check_ids(kustomization: Kustomization, resources: Sequence[Resource], fiel
         seen[key] = each
 
 
-def _add_hashes(resources: Sequence[Resource]) -> None:
-    for each in resources:
-        if each.hashed:
-            each.rename(name=f"{each.id.name}-{generators.content_hash(each.obj)}")
-
-
-def _finished(resources: list[Resource], kustomization: Kustomization) -> list[Resource]:
+def _finished(resources: list[Resource], kustomization: Kustomization, trace: Trace | None) -> list[Resource]:
     """Hashes, references, order and labels of the whole, as the outermost directory wants them."""
-    _add_hashes(resources)
-    references.follow(resources)
+    _settle_names(resources, kustomization, trace)
     fields = kustomization.fields
     metadata = fields.get("buildMetadata", [])
     if "managedByLabel" in metadata:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import copy
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mlxtpl import jsonpatch, kinds, merge, yamlio
+from mlxtpl import jsonpatch, kinds, merge, schema, yamlio
 from mlxtpl.errors import MergeError, MlxtplError, OverlayError, Place, Problem, Source
 from mlxtpl.kustomization import Kustomization
 from mlxtpl.resources import Id, Resource, Selector, Trace, find, id_of, near, plain, read_beside
@@ -56,6 +57,12 @@ def patches(kustomization: Kustomization, resources: list[Resource], field: str,
 
 def _inline(kustomization: Kustomization, text: str, *path: Any) -> Source:
     place = kustomization.place(*path)
+    node, _ = schema.locate(kustomization.node, path)
+    if isinstance(node, yamlio.Scalar):
+        # The lines of a literal block, left where they stand: places in the patch are places in the file.
+        lines = node.source.text.split("\n")[node.line : node.end.line]
+        if textwrap.dedent("\n".join(lines)).strip() == text.strip():
+            return Source(node.source.name, "\n" * node.line + "\n".join(lines), str(kustomization.root))
     where = f"{place.source.name}:{place.line}" if place else kustomization.shown
     return Source(f"{where} ({path[0]})", text, str(kustomization.root))
 

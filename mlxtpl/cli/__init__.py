@@ -17,6 +17,7 @@ from mlxtpl.errors import MlxtplError
 COMMANDS = {
     "render": "Render values files to a manifest.",
     "explain": "Show where each field of a manifest came from.",
+    "diff": "Compare two manifests field by field, or one with a git revision.",
     "values": "Show all values keys, or the merged values of a file.",
 }
 

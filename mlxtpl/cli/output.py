@@ -5,15 +5,21 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from typing import TextIO
 
 from mlxtpl.errors import MlxtplError, OutputError, Problem, format_problem
 
 _RED, _YELLOW, _BLUE, _BOLD, _RESET = "\033[31m", "\033[33m", "\033[34m", "\033[1m", "\033[0m"
 
 
+def is_coloured(stream: TextIO | None) -> bool:
+    """Whether a stream is a terminal that may be coloured."""
+    return stream is not None and stream.isatty() and not os.environ.get("NO_COLOR")
+
+
 def show_error(error: MlxtplError) -> None:
     """Print every problem of an error to stderr, coloured on a terminal."""
-    coloured = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    coloured = is_coloured(sys.stderr)
     texts = [format_problem(problem, error.stage) for problem in error.problems]
     if coloured:
         texts = [_colour(text) for text in texts]
@@ -26,7 +32,7 @@ def show_warnings(problems: Sequence[Problem]) -> None:
     """Print warnings to stderr."""
     for problem in problems:
         text = format_problem(problem, "lint")
-        print(_colour(text) if sys.stderr.isatty() and not os.environ.get("NO_COLOR") else text, file=sys.stderr)
+        print(_colour(text) if is_coloured(sys.stderr) else text, file=sys.stderr)
 
 
 def write(text: str) -> None:
