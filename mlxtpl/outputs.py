@@ -20,8 +20,11 @@ _LEFT = re.compile(r"\.mlxtpl-([0-9]+)-[0-9a-f]{16}\.tmp")
 _MANIFEST = re.compile(rb"^apiVersion:", re.MULTILINE)
 
 
-def write_file(directory: Path, name: str, text: str) -> bool:
+def write_file(directory: Path, name: str, text: str, *, manifest: bool = True) -> bool:
     """Replace one file of a directory by a rename, so that a reader sees the old text or the new one.
+
+    Args:
+        manifest: only a manifest is replaced, never what somebody else may have put there.
 
     Returns:
         whether the file was written; False when it had this very text, and its time stamp stays.
@@ -40,7 +43,7 @@ def write_file(directory: Path, name: str, text: str) -> bool:
             old = target.read_bytes()
             if old == data:
                 return False
-            if old.strip() and not _MANIFEST.search(old):
+            if manifest and old.strip() and not _MANIFEST.search(old):
                 hint = "choose a directory for rendered files alone"
                 raise OutputError(Problem("is no rendered manifest and is left as it is", str(target), hint=hint))
         try:

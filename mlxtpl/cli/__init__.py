@@ -18,6 +18,7 @@ COMMANDS = {
     "render": "Render values files to a manifest.",
     "explain": "Show where each field of a manifest came from.",
     "diff": "Compare two manifests field by field, or one with a git revision.",
+    "export": "Write a Component that teaches plain kustomize the merge keys of PyTorchJobs.",
     "values": "Show all values keys, or the merged values of a file.",
 }
 

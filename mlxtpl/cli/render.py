@@ -90,7 +90,7 @@ def _sweep(paths: tuple[str, ...], form: str, options: dict[str, Any], *, limit:
     code = _finish(jobs, len(chosen), form, options)
     if options["output"] and code == 0:
         for file, text in (("index.csv", table), ("index.json", data)):
-            outputs.write_file(Path(options["output"]), file, text)
+            outputs.write_file(Path(options["output"]), file, text, manifest=False)
     return code
 
 
