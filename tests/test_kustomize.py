@@ -166,10 +166,19 @@ def own_keys(layer: dict[str, Any], name: str) -> dict[str, Any]:
         for n, each in enumerate(layer.get("labels", []))
     ]
     common = {f"{key}-{name}": value for key, value in layer.get("commonLabels", {}).items()}
-    return {**layer, **({"labels": labels} if labels else {}), **({"commonLabels": common} if common else {})}
+    notes = {f"{key}-{name}": value for key, value in layer.get("commonAnnotations", {}).items()}
+    own = {"labels": labels, "commonLabels": common, "commonAnnotations": notes}
+    return {**layer, **{key: value for key, value in own.items() if value}}
 
 
-@settings(max_examples=60, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+@settings(
+    max_examples=60,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)
 @given(lower=LAYER, upper=LAYER)
 def test_generated(
     lower: dict[str, Any],
