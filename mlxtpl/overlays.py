@@ -91,9 +91,14 @@ def _accumulate(
         names = " -> ".join(os.path.relpath(each) for each in (*chain[chain.index(here) :], here))
         raise OverlayError(Problem(f"the directories name each other in a cycle: {names}", kustomization.shown))
     chain = (*chain, here)
-    for written, place in [*kustomization.listed("resources")]:
+    taken = {each.id.key(): each for each in resources}
+    for written, place in kustomization.listed("resources"):
         for each in _loaded(kustomization, written, place, chain, render, trace):
-            _add(resources, each, place)
+            old = taken.setdefault(each.id.key(), each)
+            if old is not each:
+                notes = (("first", str(old.place)),) if old.place else ()
+                raise OverlayError(Problem(f"{each.id} is there twice", "resources", each.place or place, notes))
+            resources.append(each)
     for written, place in kustomization.listed("components"):
         path = local_path(kustomization.root, written, place, below=False)
         if not path.is_dir():
@@ -141,14 +146,6 @@ def is_values(path: Path) -> bool:
     """Whether a file is a values file: one map without apiVersion and kind."""
     nodes = yamlio.load(yamlio.read_source(path))
     return len(nodes) == 1 and isinstance(nodes[0], yamlio.Mapping) and not {"apiVersion", "kind"} & set(nodes[0].items)
-
-
-def _add(resources: list[Resource], new: Resource, place: Place | None) -> None:
-    for old in resources:
-        if old.id.same(new.id):
-            notes = (("first", str(old.place)),) if old.place else ()
-            raise OverlayError(Problem(f"{new.id} is there twice", "resources", new.place or place, notes))
-    resources.append(new)
 
 
 def _add_generated(resources: list[Resource], new: Resource) -> None:
@@ -229,10 +226,9 @@ def _set_replicas(kustomization: Kustomization, resources: Sequence[Resource]) -
 def _check_ids(kustomization: Kustomization, resources: Sequence[Resource], field: str) -> None:
     seen: dict[Any, Resource] = {}
     for each in resources:
-        key = (*each.id[:3], each.id.scope(), each.id.name)
-        if key in seen:
+        if each.id.key() in seen:
             raise kustomization.problem(f"makes {each.id} of two objects", field)
-        seen[key] = each
+        seen[each.id.key()] = each
 
 
 def _finished(resources: list[Resource], kustomization: Kustomization, trace: Trace | None) -> list[Resource]:

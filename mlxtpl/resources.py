@@ -35,8 +35,12 @@ class Id(NamedTuple):
         return f"{api_version} {self.kind} {self.name}{namespace}"
 
     def same(self, other: Id) -> bool:
-        """Whether both mean one object; no namespace is the namespace `default`, and none for a cluster-scoped kind."""
-        return self[:3] == other[:3] and self.name == other.name and self.scope() == other.scope()
+        """Whether both mean one object."""
+        return self.key() == other.key()
+
+    def key(self) -> tuple[str, ...]:
+        """What makes it one; no namespace is the namespace `default`, and none for a cluster-scoped kind."""
+        return (self.group, self.version, self.kind, self.scope(), self.name)
 
     def scope(self) -> str:
         """The namespace that counts."""
@@ -174,7 +178,8 @@ def _missing(obj: Any) -> str:
 
 def find(resources: Iterable[Resource], wanted: Id) -> list[Resource]:
     """The resources that are or were called so."""
-    return [each for each in resources if any(one.same(wanted) for one in each.ids())]
+    key = wanted.key()
+    return [each for each in resources if any(one.name == wanted.name and one.key() == key for one in each.ids())]
 
 
 def near(resources: Iterable[Resource], wanted: Id) -> str:
