@@ -12,7 +12,7 @@ from typing import Any
 from mlxtpl import generators, references, replacements, transformers, yamlio
 from mlxtpl.errors import OverlayError, Place, Problem, Source
 from mlxtpl.fieldspecs import COMMON_ANNOTATIONS, COMMON_LABELS, METADATA_LABELS
-from mlxtpl.kustomization import Kustomization, is_kustomization, load_kustomization
+from mlxtpl.kustomization import NAMES, Kustomization, is_kustomization, load_kustomization
 from mlxtpl.manifest import Manifest
 from mlxtpl.patches import patches, strategic_merges
 from mlxtpl.resources import Resource, Trace, find, load_manifest, local_path, read_beside
@@ -244,8 +244,11 @@ def _finished(resources: list[Resource], kustomization: Kustomization, trace: Tr
         for each in resources:
             if each.place is not None:
                 path = os.path.relpath(each.place.source.name, kustomization.root)
-                annotations = each.metadata().setdefault("annotations", {})
-                annotations["config.kubernetes.io/origin"] = f"path: {path}\n"
+                origin = f"path: {path}\n"
+                if Path(path).name in NAMES:  # made by a generator there
+                    by = f"  apiVersion: builtin\n  kind: {each.id.kind}Generator\n"
+                    origin = f"configuredIn: {path}\nconfiguredBy:\n{by}"
+                each.metadata().setdefault("annotations", {})["config.kubernetes.io/origin"] = origin
     options = fields.get("sortOptions", {})
     if options.get("order", "legacy") == "fifo":
         return resources
