@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 from types import FrameType
@@ -24,43 +24,24 @@ from markupsafe import Markup
 from mlxtpl.bounds import (
     CLOSE,
     MAX_OUTPUT,
-    MAX_RANGE,
-    MAX_SOURCE,
     OPEN,
     OPERATORS,
     RENDER,
     TEXT_MESSAGE,
     TemplateFault,
     check_size,
-    join,
     kind_of,
-    limited,
     plain,
-    replace,
-    rounded,
-    scalar_text,
-    tojson,
-    total,
 )
 from mlxtpl.bytecode import open_cache
-from mlxtpl.filters import FILTERS
+from mlxtpl.guards import bounded_range, comparable, counted, guarded_filters, guarded_tests, joined, no_text
 from mlxtpl.schema import Declared
-from mlxtpl.tracing import MARK, LineMarks
+from mlxtpl.templatefiles import TemplateFiles
+from mlxtpl.tracing import LineMarks
 
 _LOOP = frozenset(("index", "index0", "revindex", "revindex0", "first", "last", "length", "depth", "depth0", "previtem",
                    "nextitem", "cycle", "changed"))  # fmt: skip
-_FILTERS = ("abs", "count", "default", "d", "dictsort", "first", "float", "groupby", "int", "items",
-            "last", "length", "list", "map", "max", "min", "reject", "rejectattr", "reverse", "select",
-            "selectattr", "sort", "unique")  # fmt: skip
-_TEXT_FILTERS = ("capitalize", "lower", "title", "upper")
-_TESTS = ("boolean", "defined", "divisibleby", "eq", "equalto", "==", "even", "false", "float", "ge", ">=", "gt", ">",
-          "greaterthan", "in", "integer", "iterable", "le", "<=", "lower", "lt", "<", "lessthan", "mapping", "ne", "!=",
-          "none", "number", "odd", "sequence", "string", "true", "undefined", "upper")  # fmt: skip
 _REMEMBERED = 256  # renders of an environment
-_PRESENCE = ("defined", "undefined")
-# A comparison of lists of lists can take for ever: these measure what they compare first.
-_COMPARING = frozenset(("dictsort", "eq", "equalto", "==", "ge", ">=", "gt", ">", "greaterthan", "groupby", "in", "le", "<=",
-                        "lessthan", "lt", "<", "max", "min", "ne", "!=", "sort", "unique"))  # fmt: skip
 
 
 def template_line(frame: FrameType | None, line: int) -> tuple[str, int] | None:
@@ -116,7 +97,7 @@ class LayerEnvironment(ImmutableSandboxedEnvironment):
 
     def __init__(self, root: Path, shown: str, *, marks: bool = False) -> None:
         super().__init__(
-            loader=_Loader(root, shown),
+            loader=TemplateFiles(root, shown),
             extensions=[LineMarks] if marks else [],
             bytecode_cache=None if marks else open_cache(root),
             autoescape=True,
@@ -127,29 +108,11 @@ class LayerEnvironment(ImmutableSandboxedEnvironment):
             keep_trailing_newline=True,
         )
         self.root, self.shown = root, shown
-        self.globals = {"range": _range}
-        functions: dict[str, Callable[..., Any]] = {
-            **{name: self.filters[name] for name in _FILTERS},
-            **{name: _of_text(self.filters[name]) for name in _TEXT_FILTERS},
-            **{name: _copied(function) for name, function in FILTERS.items()},
-            "join": join,
-            "replace": replace,
-            "round": rounded,
-            "string": scalar_text,
-            "sum": total,
-            "tojson": tojson,
-            "trim": _trim,
-        }
-        self.filters = {
-            name: _plain_only(function, compares=name in _COMPARING) for name, function in functions.items()
-        }
-        tests = cast("dict[str, Callable[..., Any]]", self.tests)
-        self.tests = {
-            name: _plain_only(tests[name], compares=name in _COMPARING) if name not in _PRESENCE else tests[name]
-            for name in _TESTS
-        }
+        self.globals = {"range": bounded_range}
+        self.filters = guarded_filters(self.filters)
+        self.tests = guarded_tests(cast("Any", self.tests))  # type: ignore[assignment]
         # What `_parse` wraps around loops and comparisons; no template needs to write them.
-        self.filters.update(_counted=_counted, _comparable=_comparable, _no_text=_no_text, _joined=_joined)
+        self.filters.update(_counted=counted, _comparable=comparable, _no_text=no_text, _joined=joined)
         self._joined_paths: dict[tuple[str, str], str] = {}
         self._reads: dict[str, tuple[str, ...] | None] = {}
         self._documents: dict[tuple[Any, ...], list[Any]] = {}
@@ -261,7 +224,7 @@ class LayerEnvironment(ImmutableSandboxedEnvironment):
     def call(self, context: Any, obj: Any, *args: Any, **kwargs: Any) -> Any:
         RENDER.get().step()
         allowed = (
-            obj is _range
+            obj is bounded_range
             or isinstance(obj, (Macro, LoopContext))
             or getattr(obj, "__self__", None).__class__ in (LoopContext, jinja2.runtime.BlockReference)
         )
@@ -290,24 +253,6 @@ class LayerEnvironment(ImmutableSandboxedEnvironment):
         return self._joined_paths[key]
 
 
-class _Counted:
-    """A loop's iterable that counts its rounds; keeps its length, which `loop.last` and `loop.length` want."""
-
-    __slots__ = ("_items",)
-
-    def __init__(self, items: Any) -> None:
-        self._items = items if hasattr(items, "__len__") else list(limited(items))
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def __iter__(self) -> Iterator[Any]:
-        step = RENDER.get().step
-        for each in self._items:
-            step()
-            yield each
-
-
 def _finalize(_context: Any, value: Any) -> Any:
     # With the context as an argument Jinja folds no constant at compile time.
     return finalize(value)
@@ -324,117 +269,3 @@ class _Joins(NodeTransformer):
 def _wrapped(name: str, node: Any, *more: Any) -> nodes.Filter:
     # A filter, since a call would go through all that the sandbox does for calls.
     return nodes.Filter(node, name, list(more), [], None, None).set_lineno(node.lineno)  # type: ignore[return-value]
-
-
-def _counted(iterable: Any) -> Any:
-    """A loop's items, each a step."""
-    if isinstance(iterable, (str, int, float, bool)) or iterable is None:
-        kind = "null" if iterable is None else "text" if isinstance(iterable, str) else "a number"
-        raise TemplateFault(
-            f"a loop needs a list or a map, found {kind}", "write `x or []` for a key that may be absent"
-        )
-    return _Counted(iterable)
-
-
-def _comparable(value: Any) -> Any:
-    """A value that may be compared or tested; template text may not, nor a list of lists without bound."""
-    if isinstance(value, (list, tuple, dict)):
-        plain(value)
-    return _no_text(value)
-
-
-def _no_text(value: Any) -> Any:
-    """A value that is no template text; `in` goes through a list."""
-    if isinstance(value, (list, tuple)):
-        RENDER.get().work(len(value))
-    if isinstance(value, Markup):
-        raise TemplateFault(TEXT_MESSAGE)
-    return value
-
-
-def _joined(*values: Any) -> str:
-    """What `~` makes of scalars."""
-    return join(values)
-
-
-def _plain_only(function: Callable[..., Any], *, compares: bool = False) -> Callable[..., Any]:
-    """A filter or test that refuses template text, and whose work and result are bounded."""
-    passes = getattr(function, "jinja_pass_arg", None)
-
-    def filtered(*args: Any, **kwargs: Any) -> Any:
-        values = args[1:] if passes is not None else args
-        if any(isinstance(each, Markup) for each in (*values, *kwargs.values())):
-            raise TemplateFault(TEXT_MESSAGE)
-        for each in values if compares else ():
-            if isinstance(each, (list, tuple, dict)):
-                plain(each)
-        result = function(*args, **kwargs)
-        if isinstance(result, Markup):
-            return str(result)
-        if isinstance(result, Iterator):
-            return list(limited(result))  # map, select …
-        if isinstance(result, (str, list)):
-            RENDER.get().work(len(result))
-        return result
-
-    if passes is not None:
-        filtered.jinja_pass_arg = passes  # type: ignore[attr-defined]
-    filtered.__name__ = function.__name__
-    return filtered
-
-
-def _copied(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A domain filter that gets plain, bounded data."""
-    return lambda *args: function(*(plain(each) for each in args))
-
-
-def _of_text(function: Callable[[str], str]) -> Callable[[Any], str]:
-    """A filter of text that refuses a map or a list, whose text could be huge."""
-    return lambda value: function(scalar_text(value))
-
-
-def _trim(value: Any, characters: str | None = None) -> str:
-    return scalar_text(value).strip(characters)
-
-
-def _range(*args: Any) -> range:
-    if not all(isinstance(each, int) for each in args):
-        raise TemplateFault("range takes whole numbers")
-    result = range(*args)
-    if len(result) > MAX_RANGE:
-        raise TemplateFault(f"range has {len(result)} steps; {MAX_RANGE} are allowed")
-    return result
-
-
-class _Loader(jinja2.BaseLoader):
-    """Reads below the root only, links resolved first."""
-
-    def __init__(self, root: Path, shown: str) -> None:
-        self.root, self.shown = root.resolve(), shown
-
-    def get_source(self, environment: jinja2.Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
-        path = self.root / template
-        name = f"{self.shown}/{template}"
-        resolved = path.resolve()
-        if self.root not in resolved.parents:
-            raise TemplateFault(f"{name} leads out of its package", "a template reads files of its own package only")
-        try:
-            if resolved.exists() and not resolved.is_file():
-                raise TemplateFault(f"{name} is no regular file")
-            with resolved.open("rb") as file:
-                data = file.read(MAX_SOURCE + 1)
-        except OSError as error:
-            if isinstance(error, FileNotFoundError):
-                raise jinja2.TemplateNotFound(template) from None
-            raise TemplateFault(f"cannot read {name}: {(error.strerror or str(error)).lower()}") from None
-        if len(data) > MAX_SOURCE:
-            raise TemplateFault(f"{name} is larger than {MAX_SOURCE // 1024} KiB")
-        try:
-            text = data.decode("utf-8-sig")
-        except UnicodeDecodeError:
-            raise TemplateFault(f"{name} is no UTF-8 text") from None
-        if OPEN in text or CLOSE in text or MARK in text:
-            raise TemplateFault(
-                f"{name} has a private-use character from U+E000 to U+E002", "mlxtpl uses it for itself"
-            )
-        return text, name, lambda: True
