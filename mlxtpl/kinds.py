@@ -28,6 +28,7 @@ CONTAINER: Lists = {
     "ports": Keyed(("containerPort", "protocol"), defaults={"protocol": "TCP"}),
     "volumeMounts": Keyed(("mountPath",)),
     "volumeDevices": Keyed(("devicePath",)),
+    "resources": {"limits": {}, "requests": {}},
 }
 METADATA: Lists = {"finalizers": PrimitiveSet(), "ownerReferences": Keyed(("uid",))}
 POD_SPEC: Lists = {

@@ -282,7 +282,13 @@ def local_path(root: Path, name: str, place: Place | None, *, below: bool = True
     if below and not inside:
         hint = "a file must lie in or below the directory of its kustomization; a directory may lie anywhere"
         raise OverlayError(Problem(f"{name} lies outside of {root}", "", place, hint=hint))
-    return Path(os.path.normpath(root / name))
+    path = Path(os.path.normpath(root / name))
+    try:
+        path.exists()
+    except (OSError, ValueError) as error:
+        reason = (getattr(error, "strerror", "") or str(error)).lower()
+        raise OverlayError(Problem(f"cannot read {name[:100]}: {reason}", "", place)) from None
+    return path
 
 
 def read_beside(root: Path, name: str, place: Place | None) -> Source:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -11,8 +12,9 @@ from typing import Any
 import pytest
 import yaml
 
-from mlxtpl import explain, fields, kustomize_export
+from mlxtpl import explain, fields, kustomize_export, pipeline
 from mlxtpl.cli import main
+from mlxtpl.errors import MlxtplError, format_problem
 from mlxtpl.package import data_path
 
 Kustomize = Callable[[Path], tuple[list[Any] | None, str]]
@@ -251,3 +253,58 @@ def test_diff_of_a_revision(
     assert code == 1
     assert {row["what"] for row in json.loads(out)} <= {"added", "removed", "changed"}
     assert "there is no such revision" in run(capsys, "diff", "values/prod.yaml", "--rev", "absent")[2]
+
+
+ODD: list[Any] = [
+    None,
+    [],
+    {},
+    0,
+    "",
+    True,
+    "x",
+    [None],
+    ["x"],
+    {"a": None},
+    {"a": {"b": [1]}},
+    1e30,
+    [[]],
+    "a\0b",
+    "(",
+    "9" * 400,
+]
+
+
+def paths(tree: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    below = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
+    return [path, *(each for key, value in below for each in paths(value, (*path, key)))]
+
+
+def replaced(tree: Any, path: tuple[Any, ...], value: Any) -> Any:
+    if not path:
+        return value
+    tree[path[0]] = replaced(tree[path[0]], path[1:], value)
+    return tree
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_odd_shapes(seed: int, tmp_path: Path, write: Write) -> None:
+    """Whatever stands in a kustomization or in its objects, the build ends in objects or in problems, never in a bug."""
+    data = yaml.safe_load((Path(__file__).parent / "kustomize.yaml").read_text(encoding="utf-8"))
+    cases = list(data["cases"].values())
+    dice = random.Random(seed)
+    for _ in range(25):
+        top = yaml.safe_load(dice.choice(cases))
+        objects = [*yaml.safe_load_all(data["base"]["base/objects.yaml"]), *yaml.safe_load_all(JOB)]
+        if dice.random() < 0.6:
+            top = replaced(top, dice.choice(paths(top)), dice.choice(ODD))
+        for _ in range(dice.choice([0, 1, 2])):
+            number = dice.randrange(len(objects))
+            objects[number] = replaced(objects[number], dice.choice(paths(objects[number])), dice.choice(ODD))
+        files = {"base/objects.yaml": yaml.safe_dump_all(objects), "top/kustomization.yaml": yaml.safe_dump(top)}
+        write(tmp_path, {**data["files"], **data["base"], **files})
+        for build in (pipeline.build, explain.explain_directory):
+            try:
+                build(tmp_path / "top")
+            except MlxtplError as error:
+                assert all(format_problem(problem, error.stage) for problem in error.problems)

@@ -22,6 +22,7 @@ from mlxtpl.rules import (
     undeclared_volume,
     workers_without_launcher,
     workers_without_rendezvous,
+    wrong_shape,
 )
 
 
@@ -36,6 +37,7 @@ class Rule(Protocol):
 
 
 RULES: tuple[Rule, ...] = (
+    wrong_shape,  # the others look into what this one has found to be a map or list
     duplicate_object,
     missing_training_container,
     workers_without_launcher,
