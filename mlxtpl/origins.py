@@ -138,7 +138,7 @@ class History:
                     # Whoever wrote the name of the item had it deleted.
                     named = (each for at, each in leaves.items() if at[:-1] == field[:-1] and each.written.path)
                     self._remove(field[:-1], next(named, leaf), step)
-                elif leaf.value is None:
+                elif leaf.value is None and field not in there:
                     self._remove(field, leaf, step)
                 elif field in there and not (leaf.written.line == 0 and field in self._origins):
                     self._origins.setdefault(field, []).append(self._origin(leaf, step))

@@ -91,7 +91,9 @@ def render_traced(environment: LayerEnvironment, name: str, values: Mapping[str,
             paths = tuple(path for each in placed if (path := path_of(each)) is not None)
             return _leaves(value, Written(template, line, None, paths or uses(template, line)), None)
 
-        return _documents(_skeleton(marks.text), state.values, wrap)
+        documents = _documents(_skeleton(marks.text), state.values, wrap)
+        # An empty map that is the whole document has no field to be the leaf of.
+        return [{} if isinstance(each, Leaf) and each.value == {} else each for each in documents]
     except LayerError:
         raise
     except Exception as error:  # noqa: BLE001 - as in `render`

@@ -194,3 +194,14 @@ def test_marks_leave_no_trace() -> None:
         ("y", 1),
     ]
     assert yamlio.load(Source("x", marks.text))
+
+
+@pytest.mark.parametrize(
+    "text", ["command: [null]\n", "patch: {pod: {}, job: {}}\n", "args: {a: [x, null]}\nlabels: {}\n"]
+)
+def test_odd_but_valid(text: str) -> None:
+    """A null in a list, an empty patch: the same manifest, and every field has an origin."""
+    files = [Source("v.yaml", f"name: a\nimage: b\n{text}")]
+    manifest, explained = explain.explain(load_values(files))
+    assert manifest == render(files)
+    assert all(each.origins for each in explained)
