@@ -137,9 +137,14 @@ class History:
                 if field[-1] == "$patch":
                     # Whoever wrote the name of the item had it deleted.
                     named = (each for at, each in leaves.items() if at[:-1] == field[:-1] and each.written.path)
-                    self._remove(field[:-1], next(named, leaf), step)
+                    self._remove(field[:-1], by := next(named, leaf), step)
+                    if field[:-2] in there and field[:-2] not in self._origins:
+                        self._origins[field[:-2]] = [self._origin(by, step)._replace(value=[])]
                 elif leaf.value is None and field not in there:
                     self._remove(field, leaf, step)
+                    if field[:-1] in there and field[:-1] not in self._origins:
+                        # The null was all that a new map held.
+                        self._origins[field[:-1]] = [self._origin(leaf, step)._replace(value={})]
                 elif field in there and not (leaf.written.line == 0 and field in self._origins):
                     self._origins.setdefault(field, []).append(self._origin(leaf, step))
         for field in [each for each in self._origins if each not in there]:
