@@ -76,8 +76,11 @@ def _fields(name: str, old: Object, new: Object) -> Iterator[Change]:
             yield Change(name, field, before[field], after[field], "changed", was)
 
 
-def at_revision(path: Path, revision: str, work: Path) -> Path:
-    """A path as it was in a git revision, with all files of its repository, below `work`.
+def at_revision(path: Path, revision: str, work: Path) -> Callable[[str], str]:
+    """The repository of a path as it was in a git revision, written below `work`.
+
+    Returns:
+        what gives for a path of the repository the path of its old version; any other path as it is.
 
     Raises:
         DiffError: there is no git, no repository, or no such revision or path.
@@ -92,10 +95,14 @@ def at_revision(path: Path, revision: str, work: Path) -> Path:
         raise DiffError(Problem(f"the revision is larger than {_MOST_BYTES // 2**20} MiB", revision))
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
         tar.extractall(work, filter="data") if hasattr(tarfile, "data_filter") else tar.extractall(work)  # noqa: S202
-    found = work / path.resolve().relative_to(root.resolve())
-    if not found.exists():
+
+    def old(each: str) -> str:
+        resolved = Path(each).resolve()
+        return str(work / resolved.relative_to(root.resolve())) if root.resolve() in resolved.parents else each
+
+    if not Path(old(str(path))).exists():
         raise DiffError(Problem(f"is not there in {revision}", str(path)))
-    return found
+    return old
 
 
 def _git(place: Path, *words: str) -> bytes:

@@ -249,6 +249,13 @@ def test_diff_of_a_revision(
     assert code == 1
     assert "image: nvcr.io/nvidia/pytorch:24.05-py3" in out
     assert "-> nvcr.io/nvidia/pytorch:24.06-py3" in out
+    more = tmp_path / "more.yaml"
+    more.write_text("ttl: 1d\n", encoding="utf-8")
+    for words in (["add", "."], [*quiet, "commit", "-q", "-m", "second"]):
+        subprocess.run([git, *words], check=True)
+    more.write_text("ttl: 2d\n", encoding="utf-8")
+    code, out, _ = run(capsys, "diff", "values/prod.yaml", "-f", "more.yaml", "--rev", "HEAD")
+    assert "ttlSecondsAfterFinished: 86400 -> 172800" in out
     code, out, _ = run(capsys, "diff", "values/prod.yaml", "values/elastic.yaml", "--format", "json")
     assert code == 1
     assert {row["what"] for row in json.loads(out)} <= {"added", "removed", "changed"}

@@ -31,8 +31,13 @@ def command(paths: tuple[str, ...], rev: str | None, form: str, *, explained: bo
         raise click.UsageError("--rev takes one PATH" if rev else "compare two PATHs, or one with --rev")
     with tempfile.TemporaryDirectory(prefix="mlxtpl-diff-") as work:
         if rev:
-            now = Path(paths[0])
-            old = _sides(str(diff.at_revision(now, rev, Path(work))), options, explained=explained, shown=(work, rev))
+            was = diff.at_revision(Path(paths[0]), rev, Path(work))
+            before = {
+                **options,
+                **{name: [was(each) for each in options[name]] for name in ("files", "layers", "overlays")},
+            }
+            before["package"] = options["package"] and was(options["package"])
+            old = _sides(was(paths[0]), before, explained=explained, shown=(work, rev))
             new = _sides(paths[0], options, explained=explained)
         else:
             old, new = (_sides(path, options, explained=explained) for path in paths)
