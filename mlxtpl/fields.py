@@ -47,7 +47,27 @@ def item_key(item: Any, how: Keyed) -> Item | None:
         return None
     parts = [item.get(name, how.defaults.get(name)) for name in how.keys]
     parts = [getattr(part, "value", part) for part in parts]  # a traced leaf
-    return None if parts[0] is None else Item("/".join(str(part) for part in parts))
+    return (
+        None if parts[0] is None or isinstance(parts[0], (dict, list)) else Item("/".join(str(part) for part in parts))
+    )
+
+
+def keyed(tree: Any, lists: Lists | None, path: Sequence[Any]) -> Field:
+    """The field of a path by numbers; steps that lead nowhere stay as they are."""
+    field: list[Any] = []
+    for step in path:
+        key, inner = step, None
+        if isinstance(lists, Keyed) and isinstance(step, int):
+            item = tree[step] if isinstance(tree, list) and step < len(tree) else None
+            key = item_key(item, lists) or step
+            inner = lists.items
+        elif isinstance(lists, Mapping):
+            inner = lists.get(step)
+        field.append(key)
+        known = isinstance(tree, dict) or (isinstance(tree, list) and isinstance(step, int) and step < len(tree))
+        tree = (tree.get(step) if isinstance(tree, dict) else tree[step]) if known else None
+        lists = inner
+    return tuple(field)
 
 
 def text(field: Field) -> str:

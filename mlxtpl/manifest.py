@@ -1,14 +1,18 @@
-"""The manifest: the ordered Kubernetes objects that come out, and how messages name them."""
+"""The manifest: the ordered Kubernetes objects that come out, how messages name them, and how rules look into them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from mlxtpl import kinds
 
 Object = dict[str, Any]
 Manifest = list[Object]
+Path = tuple[Any, ...]
+
+# The kinds that train: what the platform asks of a training job is asked of these.
+TRAINING = ("Job", "CronJob", "PyTorchJob")
 
 
 def object_id(obj: Object) -> str:
@@ -19,12 +23,182 @@ def object_id(obj: Object) -> str:
     return f"{f'{namespace}/' if namespace else ''}{obj.get('kind')}/{metadata.get('name')}"
 
 
-def training_containers(obj: Object) -> Iterator[tuple[str, Object]]:
-    """The training container of each pod template with its path; nothing for an unknown kind."""
-    kind = kinds.find_kind(obj)
-    if kind is None:
-        return
-    for path, template in kinds.pod_templates(obj):
-        for container in (template.get("spec") or {}).get("containers") or []:
-            if isinstance(container, dict) and container.get("name") == kind.container:
-                yield ".".join((*path, "spec", f"containers[{kind.container}]")), container
+class Edit(NamedTuple):
+    """A change that mends a hand-written manifest.
+
+    Attributes:
+        op: `set` (make a field, and the maps on the way to it), `append` (an item to a list, which is made when it is
+            not there), `remove` (a field), `rename` (a key; `value` is the new one), `quote` (a scalar, as it is spelled).
+        path: the field, by numbers.
+    """
+
+    op: str
+    path: Path
+    value: Any = None
+
+
+class Finding(NamedTuple):
+    """A fault that a rule found.
+
+    Attributes:
+        message: what was wanted and what was found; lower case, no full stop.
+        number: the object's number in the manifest.
+        path: the field at fault, by numbers; it need not be there.
+        key: the key is at fault, not its value.
+        edits: what mends it, when there is one right answer.
+        secret: the value must not be shown.
+    """
+
+    message: str
+    number: int
+    path: Path
+    hint: str = ""
+    notes: tuple[tuple[str, str], ...] = ()
+    key: bool = False
+    edits: tuple[Edit, ...] = ()
+    secret: bool = False
+
+
+class Part(NamedTuple):
+    """A value somewhere in an object of the manifest; `value` is None where there is nothing.
+
+    Looking into a value of the wrong shape finds nothing: that is told by a rule of its own.
+    """
+
+    number: int
+    obj: Object
+    path: Path
+    value: Any
+
+    def at(self, *steps: Any) -> Part:
+        """The part below: a key of a map, a number of a list."""
+        value = self.value
+        for step in steps:
+            if isinstance(value, dict) and isinstance(step, str):
+                value = value.get(step)
+            elif isinstance(value, list) and isinstance(step, int) and 0 <= step < len(value):
+                value = value[step]
+            else:
+                value = None
+        return self._replace(path=(*self.path, *steps), value=value)
+
+    def map(self, *steps: Any) -> dict[str, Any]:
+        """The map below; empty where there is none."""
+        value = self.at(*steps).value
+        return value if isinstance(value, dict) else {}
+
+    def text(self, *steps: Any) -> str:
+        """The text below; empty where there is none."""
+        value = self.at(*steps).value
+        return value if isinstance(value, str) else ""
+
+    def integer(self, *steps: Any) -> int | None:
+        """The integer below; None where there is none."""
+        value = self.at(*steps).value
+        return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+    def items(self, *steps: Any) -> list[Part]:
+        """The items of the list below that are maps, or the values of the map below that are maps."""
+        part = self.at(*steps)
+        if isinstance(part.value, dict):
+            return [part.at(key) for key, each in part.value.items() if isinstance(each, dict)]
+        each_of = part.value if isinstance(part.value, list) else []
+        return [part.at(number) for number, each in enumerate(each_of) if isinstance(each, dict)]
+
+    def words(self, *steps: Any) -> list[str]:
+        """The scalars of the list below, as text."""
+        value = self.at(*steps).value
+        return [str(each) for each in value if not isinstance(each, (dict, list))] if isinstance(value, list) else []
+
+    def env(self, name: str) -> Part | None:
+        """The entry of a container's env that counts: the last of that name."""
+        return next((each for each in reversed(self.items("env")) if each.value.get("name") == name), None)
+
+    def finding(self, message: str, *steps: Any, **more: Any) -> Finding:
+        """A fault of the part below."""
+        return Finding(message, self.number, (*self.path, *steps), **more)
+
+
+class Fault(NamedTuple):
+    """A finding of the schema under the id of the rule that tells it."""
+
+    rule: str
+    finding: Finding
+
+
+class Subject(NamedTuple):
+    """What rules look at: the objects, and what is known about the cluster.
+
+    Attributes:
+        driver: the version of the nodes' NVIDIA driver; empty when it is not known.
+        faults: what the schema of Kubernetes says of the objects; empty when it was not asked.
+    """
+
+    objects: Manifest
+    driver: str = ""
+    faults: tuple[Fault, ...] = ()
+
+    def parts(self, *wanted: str) -> Iterator[Part]:
+        """Each object, or each of these kinds (of the apiVersion that we know)."""
+        for number, obj in enumerate(self.objects):
+            kind = kinds.find_kind(obj)
+            if not wanted or (kind is not None and kind.kind in wanted):
+                yield Part(number, obj, (), obj)
+
+    def jobs(self) -> Iterator[Part]:
+        """The spec of each Job, and of the Jobs of each CronJob."""
+        for part in self.parts("Job", "CronJob"):
+            yield part.at("spec") if part.obj["kind"] == "Job" else part.at("spec", "jobTemplate", "spec")
+
+    def replicas(self) -> Iterator[Part]:
+        """Each replica spec of each PyTorchJob; the last step of its path is Master or Worker."""
+        for part in self.parts("PyTorchJob"):
+            yield from part.items("spec", "pytorchReplicaSpecs")
+
+    def templates(self, *wanted: str) -> Iterator[Part]:
+        """The pod templates of each object, or of each of these kinds."""
+        for part in self.parts(*wanted):
+            for path, _ in kinds.pod_templates(part.obj):
+                yield part.at(*path)
+
+    def containers(self, *wanted: str) -> Iterator[Part]:
+        """The containers of their pod templates, init containers too."""
+        for template in self.templates(*wanted):
+            for field in ("initContainers", "containers"):
+                yield from template.items("spec", field)
+
+    def training(self, *wanted: str) -> Iterator[tuple[Part, Part]]:
+        """(pod template, training container) of each training job that has one."""
+        for template in self.templates(*(wanted or TRAINING)):
+            container = training_container(template)
+            if container is not None:
+                yield template, container
+
+
+def training_container(template: Part) -> Part | None:
+    """The container of a pod template that trains.
+
+    In a PyTorchJob it is the one named pytorch; elsewhere the only one, the one named main, or the first.
+    """
+    kind = kinds.find_kind(template.obj)
+    containers = template.items("spec", "containers")
+    named = [each for each in containers if kind is not None and each.value.get("name") == kind.container]
+    if named or template.obj.get("kind") == "PyTorchJob":
+        return named[0] if named else None
+    return containers[0] if containers else None
+
+
+def launch(container: Part) -> list[str]:
+    """The words that start a container: command and args."""
+    return [*container.words("command"), *container.words("args")]
+
+
+def resource(container: Part, name: str) -> Any:
+    """How much of a resource a container may use: its limit; None when there is none."""
+    return container.map("resources", "limits").get(name)
+
+
+def gpus(container: Part) -> int:
+    """How many GPUs a container is given."""
+    amounts = [v for k, v in container.map("resources", "limits").items() if k.endswith("/gpu")]
+    return sum(int(str(each)) for each in amounts if str(each).isascii() and str(each).isdigit() and len(str(each)) < 9)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from mlxtpl import yamlio
 from mlxtpl.errors import LayerError, LintError, MergeError, Place, Problem, Source
 from mlxtpl.layers import render_layers
-from mlxtpl.linter import lint
+from mlxtpl.linter import problems
 from mlxtpl.manifest import Manifest
 from mlxtpl.values import Packages, Values, load_values
 
@@ -21,6 +21,7 @@ def render(
     layer_paths: Sequence[Path] = (),
     overlay_paths: Sequence[Path] = (),
     packages: Packages | None = None,
+    linted: bool = True,
 ) -> Manifest:
     """Render values files, merged left to right, to a manifest.
 
@@ -31,6 +32,7 @@ def render(
         layer_paths: further layers.
         overlay_paths: kustomization directories, applied after the values' own.
         packages: a dict that keeps loaded packages for the next call.
+        linted: stop at what a rule finds an error in.
 
     Raises:
         MlxtplError: the error of the arrow that found the input wrong.
@@ -44,14 +46,26 @@ def render(
     if directories:
         from mlxtpl.overlays import apply_overlays
 
-        resources = apply_overlays(manifest, directories, lambda source: render([source], packages=packages))
+        resources = apply_overlays(
+            manifest, directories, lambda source: render([source], packages=packages, linted=False)
+        )
         manifest = [each.obj for each in resources]
-    check(manifest, values.name)
+    if linted:
+        check(manifest, values.name, ignored(values))
     return manifest
 
 
-def build(root: Path) -> Manifest:
+def ignored(values: Values) -> frozenset[str]:
+    """The ids of the rules that the values waive (`lint.ignore`). A render knows no date: it takes no heed of `until`."""
+    lint = values.tree.get("lint") or {}
+    return frozenset((lint.get("ignore") or {}) if isinstance(lint, dict) else ())
+
+
+def build(root: Path, *, linted: bool = True) -> Manifest:
     """The objects of a kustomization directory; values files among its resources are rendered.
+
+    Args:
+        linted: stop at what a rule finds an error in.
 
     Raises:
         MlxtplError: the directory, or what it names, is wrong; or the result breaks a rule.
@@ -59,9 +73,16 @@ def build(root: Path) -> Manifest:
     from mlxtpl import overlays
 
     packages: Packages = {}
-    resources = overlays.build(root, lambda source: render([source], packages=packages))
+    waived: set[str] = set()
+
+    def rendered(source: Source) -> Manifest:
+        waived.update(ignored(load_values([source], packages=packages)))
+        return render([source], packages=packages, linted=False)
+
+    resources = overlays.build(root, rendered)
     manifest = [each.obj for each in resources]
-    check(manifest, str(root))
+    if linted:
+        check(manifest, str(root), waived)
     return manifest
 
 
@@ -72,20 +93,20 @@ def overlays_of(values: Values) -> list[tuple[Path, Place | None]]:
     return [(Path(node.source.directory, node.text), node.place) for node in nodes if isinstance(node, yamlio.Scalar)]
 
 
-def check(manifest: Manifest, name: str) -> None:
+def check(manifest: Manifest, name: str, waived: Collection[str] = ()) -> None:
     """Stop at a manifest that a rule finds an error in; `name` is the values file that it was rendered from.
 
     Raises:
         LintError: with every such problem.
     """
-    problems = [each for each in lint(manifest) if each.level == "error"]
-    if problems:
-        raise LintError([_from(each, name) for each in problems])
+    found = problems(manifest, waived, "error")
+    if found:
+        raise LintError([_from(each, name) for each in found])
 
 
-def warnings(manifest: Manifest, name: str) -> list[Problem]:
+def warnings(manifest: Manifest, name: str, waived: Collection[str] = ()) -> list[Problem]:
     """What the rules advise against, for a manifest that was rendered from the values file `name`."""
-    return [_from(each, name) for each in lint(manifest) if each.level == "warning"]
+    return [_from(each, name) for each in problems(manifest, waived) if each.level == "warning"]
 
 
 def _from(problem: Problem, name: str) -> Problem:

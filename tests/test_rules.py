@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
-
+from mlxtpl import yamlio
+from mlxtpl.linter import field_text
+from mlxtpl.manifest import Subject
+from mlxtpl.resources import plain
 from mlxtpl.rules import RULES
 
 CASES = {
-    path.stem: yaml.safe_load(path.read_text(encoding="utf-8"))
+    path.stem: plain(yamlio.load_one(yamlio.read_source(path)))
     for path in (Path(__file__).parent / "rules").glob("*.yaml")
 }
 
@@ -26,7 +28,8 @@ def test_every_rule_has_cases_and_a_docstring() -> None:
 def test_rule(rule: object) -> None:
     """Every `bad` manifest gets the message beside it, no `good` one gets any."""
     for case in CASES[rule.ID]["bad"]:
-        found = [f"{problem.where}: {problem.message}" for problem in rule.check(case["manifest"])]
+        subject = Subject(case["manifest"], case.get("driver", ""))
+        found = [f"{field_text(case['manifest'], each)}: {each.message}" for each in rule.check(subject)]
         assert found == case["found"]
     for manifest in CASES[rule.ID]["good"]:
-        assert list(rule.check(manifest)) == []
+        assert list(rule.check(Subject(manifest))) == []

@@ -1,7 +1,7 @@
 """Rules: what the platform, Kubernetes and the operator refuse or break on. A module is a rule.
 
 A rule has an ID that names the fault, a LEVEL, a docstring (Why, Bad, Good: it is the user's documentation) and
-`check(manifest)`. The order here is the order of the messages.
+`check(subject)`. The order here is the order of the messages.
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from mlxtpl.errors import Problem
-from mlxtpl.manifest import Manifest
+from mlxtpl.manifest import Finding, Subject
 from mlxtpl.rules import (
     args_after_shell_script,
     derived_name_too_long,
@@ -32,12 +31,12 @@ class Rule(Protocol):
     ID: str
     LEVEL: str
 
-    def check(self, manifest: Manifest) -> Iterator[Problem]:
-        """Yield a problem for each fault; the linter stamps rule and level."""
+    def check(self, subject: Subject) -> Iterator[Finding]:
+        """Yield a finding for each fault; the linter says which rule found it."""
 
 
 RULES: tuple[Rule, ...] = (
-    wrong_shape,  # the others look into what this one has found to be a map or list
+    wrong_shape,
     duplicate_object,
     missing_training_container,
     workers_without_launcher,

@@ -11,8 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mlxtpl.errors import Problem
-from mlxtpl.manifest import Manifest, object_id, training_containers
+from mlxtpl.manifest import Finding, Subject, launch
 
 ID = "args-after-shell-script"
 LEVEL = "error"
@@ -20,16 +19,15 @@ _SHELL = re.compile(r"(.*/)?(ba|da|z|k|a)?sh")
 _USES_ARGUMENTS = re.compile(r"\$(\{?[0-9@*#]|\{!?[@*#0-9])")
 
 
-def check(manifest: Manifest) -> Iterator[Problem]:
+def check(subject: Subject) -> Iterator[Finding]:
     """Source: POSIX, sh, "-c": the operand after the command string is the command name, the next is $1."""
-    for obj in manifest:
-        for path, container in training_containers(obj):
-            words = [str(each) for each in (*(container.get("command") or []), *(container.get("args") or []))]
-            if not words or not _SHELL.fullmatch(words[0]):
-                continue
-            at = next((n for n, word in enumerate(words[1:], 1) if re.fullmatch(r"-[a-z]*c", word)), 0)
-            script, rest = words[at + 1 : at + 2], words[at + 2 :]
-            if at and script and rest and not _USES_ARGUMENTS.search(script[0]):
-                message = f"the shell drops what follows its script: {' '.join(rest)[:60]}"
-                hint = 'write them into the script, let it use "$0" "$@", or start the program without a shell'
-                yield Problem(message, f"{object_id(obj)}: {path}.args", hint=hint)
+    for _, container in subject.training():
+        words = launch(container)
+        if not words or not _SHELL.fullmatch(words[0]):
+            continue
+        at = next((n for n, word in enumerate(words[1:], 1) if re.fullmatch(r"-[a-z]*c", word)), 0)
+        script, rest = words[at + 1 : at + 2], words[at + 2 :]
+        if at and script and rest and not _USES_ARGUMENTS.search(script[0]):
+            message = f"the shell drops what follows its script: {' '.join(rest)[:60]}"
+            hint = 'write them into the script, let it use "$0" "$@", or start the program without a shell'
+            yield container.finding(message, "args", hint=hint)

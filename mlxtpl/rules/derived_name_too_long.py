@@ -9,27 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mlxtpl.errors import Problem
-from mlxtpl.manifest import Manifest, object_id
+from mlxtpl.manifest import Finding, Subject
 
 ID = "derived-name-too-long"
 LEVEL = "error"
 _LONGEST = 63
 
 
-def check(manifest: Manifest) -> Iterator[Problem]:
+def check(subject: Subject) -> Iterator[Finding]:
     """Source: pkg/controller.v1/common/service.go at v1.9.4, DNS-1035 label; for a Job the pod's label value."""
-    for obj in manifest:
-        metadata = obj.get("metadata")
-        name = metadata.get("name") if isinstance(metadata, dict) else None
-        if not isinstance(name, str):
-            continue
-        longest = name if obj.get("kind") == "Job" else ""
-        replicas = (obj.get("spec") or {}).get("pytorchReplicaSpecs") if obj.get("kind") == "PyTorchJob" else None
-        for kind, spec in (replicas or {}).items():
-            count = (spec or {}).get("replicas", 1)
-            last = f"{name}-{kind.lower()}-{max(0, count - 1) if isinstance(count, int) else 0}"
+    for part in subject.parts("Job", "PyTorchJob"):
+        name = part.text("metadata", "name")
+        longest = name if part.obj["kind"] == "Job" else ""
+        for replica in part.items("spec", "pytorchReplicaSpecs"):
+            count = replica.integer("replicas")
+            last = f"{name}-{replica.path[-1].lower()}-{max(0, (1 if count is None else count) - 1)}"
             longest = max(longest, last, key=len)
         if len(longest) > _LONGEST:
             message = f"makes the name {longest} of {len(longest)} characters; {_LONGEST} are allowed"
-            yield Problem(message, f"{object_id(obj)}: metadata.name", hint="the platform recommends at most 50")
+            yield part.finding(message, "metadata", "name", hint="the platform recommends at most 50")

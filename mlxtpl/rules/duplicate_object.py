@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mlxtpl.errors import Problem
-from mlxtpl.manifest import Manifest, object_id
+from mlxtpl.manifest import Finding, Subject, object_id
 
 ID = "duplicate-object"
 LEVEL = "error"
 
 
-def check(manifest: Manifest) -> Iterator[Problem]:
+def check(subject: Subject) -> Iterator[Finding]:
     """Compare the ids of all objects."""
     seen = set()
-    for obj in manifest:
-        key = (str(obj.get("apiVersion")).split("/")[0], object_id(obj))
+    for part in subject.parts():
+        key = (str(part.obj.get("apiVersion")).split("/")[0], object_id(part.obj))
         if key in seen:
-            yield Problem("the manifest has this object twice", object_id(obj), hint="give one of them another name")
+            message = "the manifest has an object of this kind and name twice"
+            yield part.finding(message, "metadata", "name", hint="give one of them another name")
         seen.add(key)

@@ -10,19 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mlxtpl import kinds
-from mlxtpl.errors import Problem
-from mlxtpl.manifest import Manifest, object_id
+from mlxtpl.manifest import Finding, Subject
 
 ID = "long-name"
 LEVEL = "warning"
 _RECOMMENDED = 50
 
 
-def check(manifest: Manifest) -> Iterator[Problem]:
+def check(subject: Subject) -> Iterator[Finding]:
     """Source: the platform's guide, section on the length of PyTorchJob names."""
-    for obj in manifest:
-        metadata = obj.get("metadata")
-        name = metadata.get("name") if isinstance(metadata, dict) else None
-        if isinstance(name, str) and len(name) > _RECOMMENDED and kinds.pod_templates(obj):
+    for part in subject.parts():
+        name = part.text("metadata", "name")
+        if len(name) > _RECOMMENDED and kinds.pod_templates(part.obj):
             message = f"has {len(name)} characters; the platform recommends at most {_RECOMMENDED}"
-            yield Problem(message, f"{object_id(obj)}: metadata.name")
+            yield part.finding(message, "metadata", "name")

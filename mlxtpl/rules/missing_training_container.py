@@ -9,27 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mlxtpl import kinds
-from mlxtpl.errors import Problem
-from mlxtpl.manifest import Manifest, object_id
+from mlxtpl.manifest import Edit, Finding, Subject
 
 ID = "missing-training-container"
 LEVEL = "error"
 
 
-def check(manifest: Manifest) -> Iterator[Problem]:
+def check(subject: Subject) -> Iterator[Finding]:
     """Look into each pod template (webhook: pkg/webhooks/pytorch/pytorchjob_webhook.go, v1.9.4)."""
-    for obj in manifest:
-        for path, template in kinds.pod_templates(obj):
-            containers = [c for c in (template.get("spec") or {}).get("containers") or [] if isinstance(c, dict)]
-            where = f"{object_id(obj)}: {'.'.join((*path, 'spec', 'containers'))}"
-            if not containers:
-                yield Problem("must have a container, found none", where)
-            elif obj.get("kind") == "PyTorchJob" and all(c.get("name") != "pytorch" for c in containers):
-                names = ", ".join(str(c.get("name")) for c in containers)
-                yield Problem(
-                    f"must have a container named pytorch, found {names}", where, hint="rename the training container"
-                )
-            for container in containers:
-                if not container.get("image"):
-                    yield Problem("must have an image", f"{where}[{container.get('name')}]")
+    for template in subject.templates():
+        containers = template.items("spec", "containers")
+        names = [each.text("name") for each in containers]
+        if not containers:
+            yield template.finding("must have a container, found none", "spec", "containers")
+        elif template.obj["kind"] == "PyTorchJob" and "pytorch" not in names:
+            # Which of several is meant is not known.
+            only = (Edit("set", (*containers[0].path, "name"), "pytorch"),) if len(containers) == 1 else ()
+            message = f"must have a container named pytorch, found {', '.join(names)}"
+            hint = "rename the training container"
+            yield containers[0].finding(message, "name", hint=hint, edits=only)
+        for container in containers:
+            if not container.value.get("image"):
+                yield container.finding("must have an image", "image")

@@ -9,20 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mlxtpl.errors import Problem
-from mlxtpl.manifest import Manifest, object_id
+from mlxtpl.manifest import Finding, Subject
 
 ID = "two-nproc-fields"
 LEVEL = "error"
 
 
-def check(manifest: Manifest) -> Iterator[Problem]:
+def check(subject: Subject) -> Iterator[Finding]:
     """Source: pkg/webhooks/pytorch/pytorchjob_webhook.go at v1.9.4."""
-    for obj in manifest:
-        spec = obj.get("spec")
-        if obj.get("kind") != "PyTorchJob" or not isinstance(spec, dict):
-            continue
-        elastic = spec.get("elasticPolicy") or {}
-        if spec.get("nprocPerNode") is not None and elastic.get("nProcPerNode") is not None:
+    for part in subject.parts("PyTorchJob"):
+        if part.at("spec", "nprocPerNode").value is not None and part.map("spec", "elasticPolicy").get("nProcPerNode"):
             message = "must not be set beside spec.elasticPolicy.nProcPerNode"
-            yield Problem(message, f"{object_id(obj)}: spec.nprocPerNode", hint="keep one of the two")
+            yield part.finding(message, "spec", "nprocPerNode", hint="keep one of the two")

@@ -9,25 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mlxtpl import kinds
-from mlxtpl.errors import Problem
-from mlxtpl.manifest import Manifest, object_id
+from mlxtpl.manifest import Finding, Subject
 
 ID = "undeclared-volume"
 LEVEL = "error"
 
 
-def check(manifest: Manifest) -> Iterator[Problem]:
-    """Compare mounts with volumes in each pod template."""
-    for obj in manifest:
-        for path, template in kinds.pod_templates(obj):
-            spec = template.get("spec") or {}
-            volumes = {each.get("name") for each in spec.get("volumes") or [] if isinstance(each, dict)}
-            for field in ("initContainers", "containers"):
-                for container in spec.get(field) or []:
-                    for mount in container.get("volumeMounts") or []:
-                        if isinstance(mount, dict) and mount.get("name") not in volumes:
-                            where = ".".join((*path, "spec", f"{field}[{container.get('name')}]", "volumeMounts"))
-                            known = ", ".join(sorted(str(each) for each in volumes)) or "none"
-                            message = f'names the volume "{mount.get("name")}", which the pod does not have'
-                            yield Problem(message, f"{object_id(obj)}: {where}", notes=(("volumes", known),))
+def check(subject: Subject) -> Iterator[Finding]:
+    """Compare mounts with volumes in each pod template. Source: pkg/apis/core/validation, Kubernetes v1.32."""
+    for template in subject.templates():
+        volumes = {str(each.value.get("name")) for each in template.items("spec", "volumes")}
+        for field in ("initContainers", "containers"):
+            for container in template.items("spec", field):
+                for mount in container.items("volumeMounts"):
+                    if str(mount.value.get("name")) not in volumes:
+                        message = f'names the volume "{mount.value.get("name")}", which the pod does not have'
+                        known = ", ".join(sorted(volumes)) or "none"
+                        yield mount.finding(message, "name", notes=(("volumes", known),))

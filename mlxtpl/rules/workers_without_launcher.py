@@ -11,8 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mlxtpl.errors import Problem
-from mlxtpl.manifest import Manifest, object_id, training_containers
+from mlxtpl.manifest import Finding, Subject, launch
 
 ID = "workers-without-launcher"
 LEVEL = "warning"
@@ -21,28 +20,17 @@ _LAUNCHERS = ("torchrun", "torch.distributed", "PET_", "--rdzv", "composer", "el
 _NEED_A_MASTER = ("accelerate", "deepspeed")
 
 
-def check(manifest: Manifest) -> Iterator[Problem]:
+def check(subject: Subject) -> Iterator[Finding]:
     """Source: the table of injected variables, pkg/controller.v1/pytorch/envvar.go and elastic.go at v1.9.4."""
-    for obj in manifest:
-        spec = obj.get("spec")
-        if obj.get("kind") != "PyTorchJob" or not isinstance(spec, dict) or not spec.get("elasticPolicy"):
+    for template, container in subject.training("PyTorchJob"):
+        text = " ".join(launch(container))
+        if not template.obj["spec"].get("elasticPolicy") or any(launcher in text for launcher in _LAUNCHERS):
             continue
-        for path, container in training_containers(obj):
-            words = [str(each) for key in ("command", "args") for each in container.get(key) or []]
-            text = " ".join(words)
-            if any(launcher in text for launcher in _LAUNCHERS):
-                continue
-            needy = next((each for each in _NEED_A_MASTER if each in re.split(r"[\s/;&|]+", text)), None)
-            if needy:
-                yield Problem(
-                    f"{needy} does not read the rendezvous of Workers without a Master",
-                    f"{object_id(obj)}: {path}.command",
-                    hint="set distributed.master: true",
-                )
-            elif "python" in text:
-                hint = "start it with torchrun; `command: [python, train.py]` in a values file becomes that by itself"
-                yield Problem(
-                    f"starts python without torchrun, so that Workers do not find each other: {text[:60]}",
-                    f"{object_id(obj)}: {path}.command",
-                    hint=hint,
-                )
+        needy = next((each for each in _NEED_A_MASTER if each in re.split(r"[\s/;&|]+", text)), None)
+        if needy:
+            message = f"{needy} does not read the rendezvous of Workers without a Master"
+            yield container.finding(message, "command", hint="set distributed.master: true")
+        elif "python" in text:
+            message = f"starts python without torchrun, so that Workers do not find each other: {text[:60]}"
+            hint = "start it with torchrun; `command: [python, train.py]` in a values file becomes that by itself"
+            yield container.finding(message, "command", hint=hint)

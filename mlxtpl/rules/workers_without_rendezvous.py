@@ -10,22 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mlxtpl.errors import Problem
-from mlxtpl.manifest import Manifest, object_id
+from mlxtpl.manifest import Finding, Subject
 
 ID = "workers-without-rendezvous"
 LEVEL = "error"
 
 
-def check(manifest: Manifest) -> Iterator[Problem]:
+def check(subject: Subject) -> Iterator[Finding]:
     """Source: pkg/controller.v1/pytorch/envvar.go and elastic.go at v1.9.4."""
-    for obj in manifest:
-        if obj.get("kind") != "PyTorchJob" or not isinstance(obj.get("spec"), dict):
-            continue
-        spec = obj["spec"]
-        replicas = spec.get("pytorchReplicaSpecs") or {}
-        workers = (replicas.get("Worker") or {}).get("replicas", 1)
-        if "Master" not in replicas and isinstance(workers, int) and workers > 1 and not spec.get("elasticPolicy"):
+    for part in subject.parts("PyTorchJob"):
+        replicas = part.at("spec", "pytorchReplicaSpecs")
+        workers = replicas.integer("Worker", "replicas") or 1
+        if "Master" not in replicas.map() and workers > 1 and not part.at("spec", "elasticPolicy").value:
             message = f"must be set for {workers} Workers without a Master, or they never find each other"
-            hint = "remove the patch that deletes it, or use distributed.master: true"
-            yield Problem(message, f"{object_id(obj)}: spec.elasticPolicy", hint=hint)
+            hint = "elasticPolicy: {rdzvBackend: c10d}; in a values file: remove the patch that deletes it"
+            yield part.finding(message, "spec", "elasticPolicy", hint=hint)
