@@ -28,7 +28,7 @@ check: $(VENV)/.wheel $(VENV)/.dev
 	@$(BIN)/mypy
 	@$(BIN)/python docs/generate.py --check
 
-bench: $(VENV)/.wheel
+bench: $(VENV)/.wheel $(VENV)/.test
 	@$(BIN)/python benchmarks/bench.py $(VENV)/bench
 
 docs: $(VENV)/.wheel

@@ -279,13 +279,14 @@ def main() -> int:
     helm, kubectl = tools(arguments.tools)
     with tempfile.TemporaryDirectory(prefix="mlxtpl-bench-") as folder:
         os.environ["XDG_CACHE_HOME"] = folder
-        rows = measure(
-            0.1 if arguments.quick else 1,
-            Path(folder),
-            helm,
-            kubectl,
-            lambda text: print(text, "…", file=sys.stderr, flush=True),
-        )
+        scale = 0.1 if arguments.quick else 1
+
+        def say(text: str) -> None:
+            print(text, "…", file=sys.stderr, flush=True)
+
+        import lint
+
+        rows = measure(scale, Path(folder), helm, kubectl, say) + lint.measure(scale, Path(folder), say)
     print(table(rows))
     if not arguments.quick:
         (ROOT / "docs/performance.md").write_text(page(rows, helm, kubectl), encoding="utf-8")

@@ -11,7 +11,7 @@ from mlxtpl import processes
 from mlxtpl.errors import LintError, MlxtplError, OverlayError, Problem, Source, ValuesError
 from mlxtpl.kustomization import is_kustomization
 from mlxtpl.manifest import Manifest, object_id
-from mlxtpl.pipeline import build, render, warnings
+from mlxtpl.pipeline import build, render
 from mlxtpl.values import Packages
 
 
@@ -38,14 +38,34 @@ class Rendered(NamedTuple):
 Dump = Callable[[Manifest], str]
 
 
-def rendered(job: Rendered, manifest: Callable[[], Manifest], dump: Dump) -> Rendered:
-    """The job with what rendering it came to."""
+def rendered(
+    job: Rendered,
+    render: Callable[[], tuple[Manifest, list[Problem]]],
+    trace: Callable[[], tuple[Manifest, list[Any]]],
+    dump: Dump,
+) -> Rendered:
+    """The job with what rendering it came to.
+
+    Args:
+        render: gives the manifest and warnings.
+        trace: renders again with origins, to find where that was written which a rule found fault with.
+    """
     try:
-        objects = manifest()
+        objects, warnings = render()
         ids = tuple((str(obj["apiVersion"]), object_id(obj)) for obj in objects)
-        return job._replace(text=dump(objects), ids=ids, warnings=tuple(warnings(objects, job.path)))
+        return job._replace(text=dump(objects), ids=ids, warnings=tuple(_located(warnings, trace)))
+    except LintError as error:
+        return job._replace(error=LintError(_located(error.problems, trace)))
     except MlxtplError as error:
         return job._replace(error=error)
+
+
+def _located(problems: Sequence[Problem], trace: Callable[[], tuple[Manifest, list[Any]]]) -> list[Problem]:
+    if not problems:
+        return []
+    from mlxtpl import places
+
+    return places.located(problems, *trace())
 
 
 def expand(paths: Sequence[str]) -> list[str]:
@@ -101,13 +121,31 @@ def render_files(
     packages: Packages = {}
 
     def job(path: str) -> Rendered:
+        new = Rendered(path, _file(path))
         if path != "-" and Path(path).is_dir():
-            return rendered(Rendered(path, _file(path)), lambda: _built(path, more, arguments), dump)
+            return rendered(new, lambda: _built(path, more, arguments), lambda: _explained_directory(Path(path)), dump)
+        try:
+            files = [read(path), *more]
+        except MlxtplError as error:
+            return new._replace(error=error)
         return rendered(
-            Rendered(path, _file(path)), lambda: render([read(path), *more], packages=packages, **arguments), dump
+            new, lambda: render(files, packages=packages, **arguments), lambda: explained(files, arguments), dump
         )
 
     return processes.ordered(job, paths)
+
+
+def explained(files: Sequence[Source], arguments: Mapping[str, Any]) -> tuple[Manifest, list[Any]]:
+    """The render again with origins; only a job that a rule finds fault with pays for it."""
+    from mlxtpl import explain
+
+    return explain.explain_files(files, arguments)
+
+
+def _explained_directory(root: Path) -> tuple[Manifest, list[Any]]:
+    from mlxtpl import explain
+
+    return explain.explain_directory(root)
 
 
 def _file(path: str) -> str:
@@ -116,11 +154,12 @@ def _file(path: str) -> str:
     return f"{'stdin' if path == '-' else Path(path).resolve().name if directory else Path(path).stem}.yaml"
 
 
-def _built(path: str, more: Sequence[Source], arguments: Mapping[str, Any]) -> Manifest:
-    if more or any(arguments.values()):
+def _built(path: str, more: Sequence[Source], arguments: Mapping[str, Any]) -> tuple[Manifest, list[Problem]]:
+    linted = arguments.get("linted", True)
+    if more or any(value for key, value in arguments.items() if key != "linted"):
         hint = "they belong to values files; write them into the one that the directory names"
         raise OverlayError(Problem("takes no -f, --set, --package, --layer or --overlay", path, hint=hint))
-    return build(Path(path))
+    return build(Path(path), linted=linted)
 
 
 def check_ids(jobs: Sequence[Rendered]) -> None:

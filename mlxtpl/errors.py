@@ -67,6 +67,8 @@ class Problem(NamedTuple):
         place: where the user wrote it.
         notes: further lines, `(label, text)`, such as `("schema", "templates/base/schema.yaml:31")`.
         hint: what to do about it.
+        level: error, warning or info.
+        field: what a rule found fault with: the number of an object in the manifest, then the path in it.
     """
 
     message: str
@@ -75,6 +77,7 @@ class Problem(NamedTuple):
     notes: tuple[tuple[str, str], ...] = ()
     hint: str = ""
     level: str = "error"
+    field: tuple[Any, ...] = ()
 
 
 class MlxtplError(Exception):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ from mlxtpl.yamldump import dump, dump_tree
 
 # Keys that speak to mlxtpl itself: they reach every field or none.
 _WIDEST = 60
-_DIRECTIVES = ("extends", "layers", "overlays", "package")
+_DIRECTIVES = ("extends", "layers", "lint", "overlays", "package")
 
 
 class Explained(NamedTuple):
@@ -60,6 +60,16 @@ def explain(values: Values, overlay_paths: Sequence[Path] = ()) -> tuple[Manifes
     if directories:
         resources = overlays.apply_overlays(resources, directories, _never, _Tracer())
     return _told(resources)
+
+
+def explain_files(files: Sequence[Source], arguments: Mapping[str, Any]) -> tuple[Manifest, list[Explained]]:
+    """The same for values files and what `pipeline.render` takes beside them.
+
+    Raises:
+        MlxtplError: as `pipeline.render`.
+    """
+    for_values = {key: value for key, value in arguments.items() if key not in ("overlay_paths", "linted")}
+    return explain(load_values(files, **for_values), arguments.get("overlay_paths", ()))
 
 
 def explain_directory(root: Path) -> tuple[Manifest, list[Explained]]:
@@ -175,7 +185,7 @@ def unused(files: Sequence[Source], arguments: dict[str, Any]) -> list[tuple[tup
             continue
         without = [*arguments.get("sets", ()), ("set-json", f"{assignments.path_text(path)}=null")]
         try:
-            if render(files, **{**arguments, "sets": without}) == manifest:
+            if render(files, **{**arguments, "sets": without, "linted": False})[0] == manifest:
                 found.append((path, place))
         except MlxtplError:
             continue

@@ -47,7 +47,8 @@ def problem_of(rule: Rule, finding: Finding, manifest: Manifest) -> Problem:
     """The finding as a problem without a place."""
     where = field_text(manifest, finding)
     notes = (*finding.notes, ("rule", rule.ID))
-    return Problem(finding.message, where, None, notes, finding.hint, rule.LEVEL)
+    field = (finding.number, *finding.path)
+    return Problem(finding.message, where, None, notes, finding.hint, rule.LEVEL, field)
 
 
 def field_text(manifest: Manifest, finding: Finding) -> str:

@@ -22,7 +22,7 @@ def render(
     overlay_paths: Sequence[Path] = (),
     packages: Packages | None = None,
     linted: bool = True,
-) -> Manifest:
+) -> tuple[Manifest, list[Problem]]:
     """Render values files, merged left to right, to a manifest.
 
     Args:
@@ -32,10 +32,13 @@ def render(
         layer_paths: further layers.
         overlay_paths: kustomization directories, applied after the values' own.
         packages: a dict that keeps loaded packages for the next call.
-        linted: stop at what a rule finds an error in.
+        linted: ask the rules.
+
+    Returns:
+        the manifest, and the warnings of the rules.
 
     Raises:
-        MlxtplError: the error of the arrow that found the input wrong.
+        MlxtplError: the error of the arrow that found the input wrong; a LintError when a rule found an error.
     """
     values = load_values(files, sets, package_path=package_path, layer_paths=layer_paths, packages=packages)
     try:
@@ -47,28 +50,23 @@ def render(
         from mlxtpl.overlays import apply_overlays
 
         resources = apply_overlays(
-            manifest, directories, lambda source: render([source], packages=packages, linted=False)
+            manifest, directories, lambda source: render([source], packages=packages, linted=False)[0]
         )
         manifest = [each.obj for each in resources]
-    if linted:
-        check(manifest, values.name, ignored(values))
-    return manifest
+    return manifest, check(manifest, values.name, ignored(values)) if linted else []
 
 
-def ignored(values: Values) -> frozenset[str]:
-    """The ids of the rules that the values waive (`lint.ignore`). A render knows no date: it takes no heed of `until`."""
-    lint = values.tree.get("lint") or {}
-    return frozenset((lint.get("ignore") or {}) if isinstance(lint, dict) else ())
-
-
-def build(root: Path, *, linted: bool = True) -> Manifest:
+def build(root: Path, *, linted: bool = True) -> tuple[Manifest, list[Problem]]:
     """The objects of a kustomization directory; values files among its resources are rendered.
 
     Args:
-        linted: stop at what a rule finds an error in.
+        linted: ask the rules.
+
+    Returns:
+        the manifest, and the warnings of the rules.
 
     Raises:
-        MlxtplError: the directory, or what it names, is wrong; or the result breaks a rule.
+        MlxtplError: the directory, or what it names, is wrong; or a rule found an error.
     """
     from mlxtpl import overlays
 
@@ -77,13 +75,17 @@ def build(root: Path, *, linted: bool = True) -> Manifest:
 
     def rendered(source: Source) -> Manifest:
         waived.update(ignored(load_values([source], packages=packages)))
-        return render([source], packages=packages, linted=False)
+        return render([source], packages=packages, linted=False)[0]
 
     resources = overlays.build(root, rendered)
     manifest = [each.obj for each in resources]
-    if linted:
-        check(manifest, str(root), waived)
-    return manifest
+    return manifest, check(manifest, str(root), waived) if linted else []
+
+
+def ignored(values: Values) -> frozenset[str]:
+    """The ids of the rules that the values waive (`lint.ignore`). A render knows no date: it takes no heed of `until`."""
+    lint = values.tree.get("lint") or {}
+    return frozenset(lint.get("ignore") or {})
 
 
 def overlays_of(values: Values) -> list[tuple[Path, Place | None]]:
@@ -93,20 +95,17 @@ def overlays_of(values: Values) -> list[tuple[Path, Place | None]]:
     return [(Path(node.source.directory, node.text), node.place) for node in nodes if isinstance(node, yamlio.Scalar)]
 
 
-def check(manifest: Manifest, name: str, waived: Collection[str] = ()) -> None:
-    """Stop at a manifest that a rule finds an error in; `name` is the values file that it was rendered from.
+def check(manifest: Manifest, name: str, waived: Collection[str] = ()) -> list[Problem]:
+    """The warnings of the rules; `name` is the values file that the manifest was rendered from.
 
     Raises:
-        LintError: with every such problem.
+        LintError: with every error that a rule found.
     """
-    found = problems(manifest, waived, "error")
-    if found:
-        raise LintError([_from(each, name) for each in found])
-
-
-def warnings(manifest: Manifest, name: str, waived: Collection[str] = ()) -> list[Problem]:
-    """What the rules advise against, for a manifest that was rendered from the values file `name`."""
-    return [_from(each, name) for each in problems(manifest, waived) if each.level == "warning"]
+    found = [_from(each, name) for each in problems(manifest, waived)]
+    errors = [each for each in found if each.level == "error"]
+    if errors:
+        raise LintError(errors)
+    return found
 
 
 def _from(problem: Problem, name: str) -> Problem:

@@ -141,7 +141,7 @@ def load_manifest(source: Source, trace: Trace | None = None) -> list[Resource]:
     for node in yamlio.load(source):
         if yamlio.is_null(node):
             continue
-        for each in _items(node):
+        for each in items(node):
             obj = plain(each)
             missing = _missing(obj)
             if missing:
@@ -156,7 +156,8 @@ def load_manifest(source: Source, trace: Trace | None = None) -> list[Resource]:
     return found
 
 
-def _items(node: yamlio.Node) -> Iterator[yamlio.Node]:
+def items(node: yamlio.Node) -> Iterator[yamlio.Node]:
+    """The objects of a document: of a List one by one."""
     kind = node.items["kind"][1] if isinstance(node, yamlio.Mapping) and "kind" in node.items else None
     items = node.items["items"][1] if isinstance(node, yamlio.Mapping) and "items" in node.items else None
     if isinstance(kind, yamlio.Scalar) and kind.text.endswith("List") and isinstance(items, yamlio.Sequence):

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from mlxtpl import processes
-from mlxtpl.batch import Dump, Rendered, rendered
+from mlxtpl.batch import Dump, Rendered, explained, rendered
 from mlxtpl.errors import Problem, Source, ValuesError
 from mlxtpl.matrix import Axis, Matrix, Quoted
 from mlxtpl.pipeline import render
@@ -164,7 +164,7 @@ def render_matrix(
         MlxtplError: the base values or the matrix are wrong.
     """
     packages: Packages = {}
-    for_values = {key: value for key, value in arguments.items() if key != "overlay_paths"}
+    for_values = {key: value for key, value in arguments.items() if key not in ("overlay_paths", "linted")}
     base = load_values(files, packages=packages, **for_values)
     name = str(base.tree["name"])
     chosen = combinations(matrix, name, limit)
@@ -188,6 +188,7 @@ def render_matrix(
         return rendered(
             Rendered(files[0].name, f"{name}{each.suffix}.yaml", coordinates=each.coordinates),
             lambda: render(files, packages=packages, **{**arguments, "sets": sets}),
+            lambda: explained(files, {**arguments, "sets": sets}),
             dump,
         )
 

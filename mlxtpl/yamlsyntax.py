@@ -88,6 +88,8 @@ def syntax_problem(error: yaml.MarkedYAMLError, source: Source) -> Problem:
         return Problem("the indentation fits no line above", place=place, hint=hint)
     for part, ours, hint in _MISTAKES:
         if part in message:
+            if "{}" in ours and not char:
+                return Problem("the document ends where a value is due", place=place)
             return Problem(ours.format(char) if ours else message, place=place, hint=hint)
     return Problem(message, place=place)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from mlxtpl import yamlio
 from mlxtpl.linter import field_text
 from mlxtpl.manifest import Subject

@@ -16,6 +16,8 @@ from mlxtpl.errors import MlxtplError
 # name → module of the same name in mlxtpl.cli, its one-line help here so that --help imports none of them.
 COMMANDS = {
     "render": "Render values files to a manifest.",
+    "lint": "Check values files, overlays and manifests against the cluster's rules, offline.",
+    "rules": "List the rules of lint, or explain one.",
     "explain": "Show where each field of a manifest came from.",
     "diff": "Compare two manifests field by field, or one with a git revision.",
     "export": "Write a Component that teaches plain kustomize the merge keys of PyTorchJobs.",

@@ -64,7 +64,7 @@ def _sides(
         if explained:
             manifest, found = explain.explain_directory(Path(path))
         else:
-            manifest = pipeline.build(Path(path))
+            manifest, _ = pipeline.build(Path(path))
     elif path != "-" and not overlays.is_values(Path(path)):
         manifest = [each.obj for each in resources.load_manifest(read_path(path))]
     else:
@@ -73,7 +73,7 @@ def _sides(
             values = load_values(files, **values_arguments(options))
             manifest, found = explain.explain(values, render_arguments(options)["overlay_paths"])
         else:
-            manifest = pipeline.render(files, **render_arguments(options))
+            manifest, _ = pipeline.render(files, **render_arguments(options))
     work, rev = shown
     # An object may have another name on the other side: the field alone finds its origin then.
     origins = {

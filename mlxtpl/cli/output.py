@@ -28,6 +28,12 @@ def show_error(error: MlxtplError) -> None:
         print(f"\n{len(texts)} problems", file=sys.stderr)
 
 
+def coloured_problem(problem: Problem) -> str:
+    """A problem as text for stdout, coloured on a terminal."""
+    text = format_problem(problem)
+    return _colour(text) if is_coloured(sys.stdout) else text
+
+
 def show_warnings(problems: Sequence[Problem]) -> None:
     """Print warnings to stderr."""
     for problem in problems:

@@ -29,6 +29,7 @@ _PROGRESS_FROM = 50
     "--max", "limit", type=click.IntRange(1), default=1000, show_default=True, help="The most jobs of a matrix."
 )
 @click.option("--list", "only_list", is_flag=True, help="Show the jobs of a matrix, render none.")
+@click.option("--no-lint", is_flag=True, help="Do not ask the rules: print what they would stop.")
 @click.option("--explain", "explained", is_flag=True, help="Say after each field where it came from.")
 @click.option("--format", "form", type=click.Choice(["yaml", "json"]), default="yaml", help="The form of the output.")
 def command(paths: tuple[str, ...], form: str, *, only_list: bool, limit: int, explained: bool, **options: Any) -> int:
@@ -51,13 +52,17 @@ def command(paths: tuple[str, ...], form: str, *, only_list: bool, limit: int, e
     from mlxtpl import batch
 
     files = batch.expand(paths)
-    jobs = batch.render_files(files, read_path, further_files(options), render_arguments(options), _dump(form))
+    jobs = batch.render_files(files, read_path, further_files(options), _arguments(options), _dump(form))
     return _finish(jobs, len(files), form, options)
 
 
+def _arguments(options: dict[str, Any]) -> dict[str, Any]:
+    return {**render_arguments(options), "linted": not options["no_lint"]}
+
+
 def _explained(paths: tuple[str, ...], options: dict[str, Any]) -> int:
-    from mlxtpl import batch, explain
-    from mlxtpl.pipeline import check
+    from mlxtpl import batch, explain, pipeline, places
+    from mlxtpl.errors import LintError
     from mlxtpl.values import load_values
     from mlxtpl.yamldump import dump
 
@@ -65,10 +70,16 @@ def _explained(paths: tuple[str, ...], options: dict[str, Any]) -> int:
     for path in batch.expand(paths):
         if path != "-" and Path(path).is_dir():
             manifest, fields = explain.explain_directory(Path(path))
+            waived: frozenset[str] = frozenset()
         else:
             values = load_values([read_path(path), *further_files(options)], **values_arguments(options))
             manifest, fields = explain.explain(values, render_arguments(options)["overlay_paths"])
-        check(manifest, path)
+            waived = pipeline.ignored(values)
+        if not options["no_lint"]:
+            try:
+                pipeline.check(manifest, path, waived)
+            except LintError as error:
+                raise LintError(places.located(error.problems, manifest, fields)) from None
         texts.append(dump(manifest, explain.comments(fields)))
     write("---\n".join(texts))
     return 0
@@ -81,7 +92,7 @@ def _sweep(paths: tuple[str, ...], form: str, options: dict[str, Any], *, limit:
         raise click.UsageError("--matrix takes one values file")
     files = [read_path(paths[0]), *further_files(options)]
     axes = matrix.read_options(options["matrix"])
-    chosen, name, jobs = sweep.render_matrix(files, axes, limit, render_arguments(options), _dump(form))
+    chosen, name, jobs = sweep.render_matrix(files, axes, limit, _arguments(options), _dump(form))
     rows = [(name + each.suffix, each.coordinates, f"{name}{each.suffix}.yaml") for each in chosen]
     table, data = sweep.index(rows)
     if only_list:

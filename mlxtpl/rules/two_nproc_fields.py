@@ -1,6 +1,7 @@
 """A PyTorchJob sets both spec.nprocPerNode and spec.elasticPolicy.nProcPerNode.
 
-## Why   the operator's webhook refuses it: must not be used with spec.nprocPerNode
+## Why   the operator's webhook refuses it, even when both say the same: spec.elasticPolicy.nProcPerNode: Forbidden:
+         must not be used with spec.nprocPerNode
 ## Bad   nprocPerNode: "8" beside elasticPolicy: {nProcPerNode: 8}
 ## Good  one of the two
 """
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mlxtpl.manifest import Finding, Subject
+from mlxtpl.manifest import Edit, Finding, Subject
 
 ID = "two-nproc-fields"
 LEVEL = "error"
@@ -18,6 +19,9 @@ LEVEL = "error"
 def check(subject: Subject) -> Iterator[Finding]:
     """Source: pkg/webhooks/pytorch/pytorchjob_webhook.go at v1.9.4."""
     for part in subject.parts("PyTorchJob"):
-        if part.at("spec", "nprocPerNode").value is not None and part.map("spec", "elasticPolicy").get("nProcPerNode"):
+        one, other = part.at("spec", "nprocPerNode"), part.at("spec", "elasticPolicy", "nProcPerNode")
+        if one.value is not None and other.value is not None:
+            # The one that stays is not deprecated.
+            edits = (Edit("remove", other.path),) if str(one.value) == str(other.value) else ()
             message = "must not be set beside spec.elasticPolicy.nProcPerNode"
-            yield part.finding(message, "spec", "nprocPerNode", hint="keep one of the two")
+            yield one.finding(message, hint="keep one of the two", edits=edits)

@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from mlxtpl.manifest import Finding, Subject, launch
+from mlxtpl.manifest import Finding, Part, Subject, launch
+from mlxtpl.training_operator import node_range, workers
 
 ID = "workers-without-launcher"
 LEVEL = "warning"
@@ -22,9 +23,10 @@ _NEED_A_MASTER = ("accelerate", "deepspeed")
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Source: the table of injected variables, pkg/controller.v1/pytorch/envvar.go and elastic.go at v1.9.4."""
-    for template, container in subject.training("PyTorchJob"):
+    for _, container in subject.training("PyTorchJob"):
         text = " ".join(launch(container))
-        if not template.obj["spec"].get("elasticPolicy") or any(launcher in text for launcher in _LAUNCHERS):
+        job = container._replace(path=(), value=container.obj)
+        if not _meet_by_rendezvous(job) or container.env("MASTER_ADDR") or any(each in text for each in _LAUNCHERS):
             continue
         needy = next((each for each in _NEED_A_MASTER if each in re.split(r"[\s/;&|]+", text)), None)
         if needy:
@@ -34,3 +36,9 @@ def check(subject: Subject) -> Iterator[Finding]:
             message = f"starts python without torchrun, so that Workers do not find each other: {text[:60]}"
             hint = "start it with torchrun; `command: [python, train.py]` in a values file becomes that by itself"
             yield container.finding(message, "command", hint=hint)
+
+
+def _meet_by_rendezvous(job: Part) -> bool:
+    """Whether there is an elasticPolicy, no Master, and somebody to meet."""
+    _, most = node_range(job) or (0, 0)
+    return "Master" not in job.map("spec", "pytorchReplicaSpecs") and most > 0 and max(most, workers(job) or 1) > 1

@@ -1,0 +1,25 @@
+"""The elasticPolicy of a PyTorchJob says standalone: true.
+
+## Why   the operator then sets PET_STANDALONE to nothing, and torchrun dies of it: ValueError: invalid literal for
+         int() with base 10: ''
+## Bad   elasticPolicy: {standalone: true}
+## Good  elasticPolicy: {rdzvBackend: c10d}, or a Job that starts torchrun --standalone
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mlxtpl.manifest import Edit, Finding, Subject
+
+ID = "standalone-rendezvous"
+LEVEL = "error"
+
+
+def check(subject: Subject) -> Iterator[Finding]:
+    """Source: pkg/controller.v1/pytorch/elastic.go at v1.9.4; torch/distributed/argparse_util.py."""
+    for part in subject.parts("PyTorchJob"):
+        policy = part.at("spec", "elasticPolicy")
+        if policy.at("standalone").value is True:
+            edits = (Edit("remove", (*policy.path, "standalone")),)
+            yield policy.finding("must not be true, or torchrun dies of it", "standalone", edits=edits)
