@@ -6,12 +6,13 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
 DATA   := $(shell find mlxtpl templates values -type f -not -path '*/__pycache__/*' 2>/dev/null)
 
-.PHONY: help render test check bench format docs clean
+.PHONY: help render test check bench format docs tables clean
 help:
 	@echo "make render   print the manifest of values/prod.yaml"
 	@echo "make test     build the wheel, install it, run all tests on it"
 	@echo "make check    format, lint, types, generated docs"
 	@echo "make bench    measure the speed beside helm and kustomize; writes docs/performance.md"
+	@echo "make tables   write the tables of Kubernetes' schema again, from kubernetes-validate"
 	@echo "make docs     write the generated docs again"
 	@echo "make format   format the code"
 	@echo "make clean    remove what make made"
@@ -27,9 +28,13 @@ check: $(VENV)/.wheel $(VENV)/.dev
 	@$(BIN)/ruff check mlxtpl tests docs benchmarks
 	@$(BIN)/mypy
 	@$(BIN)/python docs/generate.py --check
+	@$(BIN)/python docs/kube_tables.py --check
 
 bench: $(VENV)/.wheel $(VENV)/.test
 	@$(BIN)/python benchmarks/bench.py $(VENV)/bench
+
+tables: $(VENV)/.test
+	@$(BIN)/python docs/kube_tables.py
 
 docs: $(VENV)/.wheel
 	@$(BIN)/python docs/generate.py

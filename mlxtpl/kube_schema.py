@@ -1,6 +1,6 @@
 """The schema of Kubernetes and of the training operator: what of an object the API server does not take, offline.
 
-The tables are made by docs/kube_tables.py, which says what stands in them; training_operator.yaml is written by hand.
+The tables are made by docs/kube_tables.py, which says what stands in them; schemas/pytorchjob.yaml is written by hand.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _WANTED = {
 _BITS = {"int32": 31, "int64": 63, "int-or-string": 31}
 _DIGITS = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII)
 # Maps that an object is built of: a key may belong there before they are written.
-_FRAME = ("metadata", "spec", "template", "jobTemplate", "runPolicy", "securityContext")
+_FRAME = ("metadata", "spec", "template", "jobTemplate", "runPolicy", "elasticPolicy", "securityContext")
 _LEGACY_GROUPS = ("extensions",)  # the first home of Deployment, Ingress and others
 
 
@@ -86,7 +86,7 @@ def known(obj: Object, version: str = DEFAULT) -> bool:
 def _tables() -> tuple[dict[str, str], dict[str, list[tuple[int, Definition | None]]]]:
     """(`batch/v1 Job` → name of its definition, name → [(first version, definition)])."""
     kubernetes = json.loads(gzip.decompress((_HERE / "schemas/kubernetes.json.gz").read_bytes()))
-    source = yamlio.load_one(yamlio.read_source(_HERE / "training_operator.yaml"))
+    source = yamlio.load_one(yamlio.read_source(_HERE / "schemas/pytorchjob.yaml"))
     assert source is not None
     operator = plain(source)
     always = {name: [(0, each)] for name, each in operator["definitions"].items()}

@@ -9,6 +9,7 @@ from mlxtpl import fields, kinds, yamlio
 from mlxtpl.errors import Place, Problem
 from mlxtpl.explain import Explained
 from mlxtpl.manifest import Finding, Manifest
+from mlxtpl.origins import Origin
 
 Locate = Callable[[Finding], Place | None]
 _SHORTEST_SECRET = 4
@@ -47,7 +48,8 @@ def _start(node: yamlio.Node) -> Place:
 def in_values(manifest: Manifest, explained: Sequence[Explained]) -> Locate:
     """Places in values files, options and overlays, by the origins of the fields of a manifest.
 
-    A field that is not there is told where it was removed; else at the first field beside it that somebody wrote.
+    A field that a template writes by itself is told at the key that turned its layer on; one that is not there where it
+    was removed, else at the first field beside it that somebody wrote.
     """
     removed = {(each.path[0], each.field): each for each in explained if each.removed}
     written = [each for each in explained if not each.removed and each.origins]
@@ -62,22 +64,20 @@ def in_values(manifest: Manifest, explained: Sequence[Explained]) -> Locate:
                 return gone.origins[0].place
         path = (finding.number, *finding.path)
         for length in range(len(path), 0, -1):
-            places = [place for each in written if each.path[:length] == path[:length] and (place := _of(each))]
-            if places:
-                # Among the fields beside a missing one, a default of a layer is nothing that the user wrote.
-                return places[0] if length == len(path) else next((p for p in places if _own(p)), places[0])
+            beside = [each.origins[0] for each in written if each.path[:length] == path[:length]]
+            if length < len(path):
+                # What somebody wrote there, before what a layer does by itself.
+                beside.sort(key=lambda origin: origin.kind in ("default", "template"))
+            place = next((place for each in beside if (place := _of(each)) is not None), None)
+            if place is not None:
+                return place
         return None
 
     return locate
 
 
-def _of(each: Explained) -> Place | None:
-    origin = each.origins[0]
-    return origin.place or next((place for _, place in origin.uses), None)
-
-
-def _own(place: Place) -> bool:
-    return not place.source.name.endswith("defaults.yaml")
+def _of(origin: Origin) -> Place | None:
+    return origin.place or next((place for _, place in origin.uses), origin.switch)
 
 
 def located(problems: Sequence[Problem], manifest: Manifest, explained: Sequence[Explained]) -> list[Problem]:

@@ -217,6 +217,17 @@ def _last_line(text: str, node: yaml.Node) -> int:
     return end
 
 
+def _end(text: str, node: yaml.Node) -> int:
+    """Where the text of a node ends."""
+    if isinstance(node, yaml.CollectionNode) and not node.flow_style:
+        last = node.value[-1]
+        return _end(text, last[1] if isinstance(last, tuple) else last)
+    if isinstance(node, yaml.ScalarNode) and node.style in ("|", ">"):
+        end = text.find("\n", _line_starts(text)[_last_line(text, node)])
+        return len(text) if end < 0 else end
+    return int(node.end_mark.index)
+
+
 def _after(text: str, node: yaml.Node, lines: str, newline: str) -> str:
     """The text with lines put below the last line of a node."""
     starts = _line_starts(text)
@@ -276,7 +287,7 @@ def _removed(text: str, parent: yaml.CollectionNode, pair: tuple[yaml.ScalarNode
     line = pair[0].start_mark.line
     alone = not text[starts[line] : pair[0].start_mark.index].strip()
     if len(pairs) == 1:
-        return None
+        return text[: pair[0].start_mark.index] + "{}" + text[_end(text, pair[1]) :]
     if alone:
         last = _last_line(text, pair[1]) + 1
         return text[: starts[line]] + (text[starts[last] :] if last < len(starts) else "")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mlxtpl import yamlio
+from mlxtpl import kube_schema, yamlio
 from mlxtpl.linter import field_text
 from mlxtpl.manifest import Subject
 from mlxtpl.resources import plain
@@ -29,8 +29,8 @@ def test_every_rule_has_cases_and_a_docstring() -> None:
 def test_rule(rule: object) -> None:
     """Every `bad` manifest gets the message beside it, no `good` one gets any."""
     for case in CASES[rule.ID]["bad"]:
-        subject = Subject(case["manifest"], case.get("driver", ""))
+        subject = Subject(case["manifest"], case.get("driver", ""), kube_schema.faults(case["manifest"]))
         found = [f"{field_text(case['manifest'], each)}: {each.message}" for each in rule.check(subject)]
         assert found == case["found"]
     for manifest in CASES[rule.ID]["good"]:
-        assert list(rule.check(Subject(manifest))) == []
+        assert list(rule.check(Subject(manifest, faults=kube_schema.faults(manifest)))) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from typing import Any
 import click
 
 from mlxtpl.cli.options import further_files, read_path, render_arguments, values_options
-from mlxtpl.cli.output import coloured_problem, write
+from mlxtpl.cli.output import PROGRESS_FROM, coloured_problem, write
 
 _FORMATS = ("text", "json", "sarif", "github")
 
@@ -61,17 +62,32 @@ def command(paths: tuple[str, ...], form: str, level: str, *, fix: bool, dry_run
     if fix:
         linted, repairs = _fixed(inputs, how, dry_run=dry_run)
     else:
-        linted, repairs = list(lint.lint(inputs, read_path, how)), ""
+        shown = len(inputs) > PROGRESS_FROM and sys.stderr.isatty()
+        jobs = lint.lint(inputs, read_path, how)
+        with click.progressbar(jobs, len(inputs), file=sys.stderr) if shown else contextlib.nullcontext(jobs) as bar:
+            linted, repairs = list(bar), ""
     found = [each for one in linted for each in one.found]
     if dry_run:
         write(repairs)
     elif form == "text":
-        write("".join(f"{coloured_problem(each.problem)}\n\n" for each in found))
+        write(_text(found))
     else:
         write({"json": reports.as_json, "sarif": reports.sarif, "github": reports.github}[form](found))
     print(_summary(linted, found), file=sys.stderr)
     levels = ("error", "warning", "info")
     return int(any(levels.index(each.problem.level) <= levels.index(level) for each in found))
+
+
+def _text(found: Sequence[Any]) -> str:
+    """The problems as a person reads them; what is only worth knowing takes one line, at the end."""
+    told = [f"{coloured_problem(each.problem)}\n\n" for each in found if each.problem.level != "info"]
+    for each in found:
+        problem = each.problem
+        if problem.level == "info":
+            at = str(problem.place or each.file)
+            message = f"{problem.where}: {problem.message}" if problem.where != each.file else problem.message
+            told.append(f"info: {at}: {message} [{each.rule}]\n")
+    return "".join(told)
 
 
 def _check_driver(driver: str) -> None:

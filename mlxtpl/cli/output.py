@@ -9,6 +9,7 @@ from typing import TextIO
 
 from mlxtpl.errors import MlxtplError, OutputError, Problem, format_problem
 
+PROGRESS_FROM = 50  # files, from which on a progress bar is worth its line
 _RED, _YELLOW, _BLUE, _BOLD, _RESET = "\033[31m", "\033[33m", "\033[34m", "\033[1m", "\033[0m"
 
 

@@ -12,9 +12,7 @@ from typing import Any
 import click
 
 from mlxtpl.cli.options import further_files, read_path, render_arguments, values_arguments, values_options
-from mlxtpl.cli.output import show_error, show_warnings, write
-
-_PROGRESS_FROM = 50
+from mlxtpl.cli.output import PROGRESS_FROM, show_error, show_warnings, write
 
 
 @click.command("render")
@@ -116,7 +114,7 @@ def _finish(jobs: Iterable[Any], count: int, form: str, options: dict[str, Any])
     directory = Path(options["output"] or options["check"] or ".")
     if options["output"]:
         outputs.make_directory(directory)
-    shown = count > _PROGRESS_FROM and sys.stderr.isatty()
+    shown = count > PROGRESS_FROM and sys.stderr.isatty()
     with click.progressbar(jobs, length=count, file=sys.stderr) if shown else contextlib.nullcontext(jobs) as bar:
         for each in bar:
             show_warnings(each.warnings)

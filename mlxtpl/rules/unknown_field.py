@@ -1,7 +1,8 @@
 """A field is none that Kubernetes knows there: it is misspelt, or belongs to another place.
 
-## Why   kubectl refuses the object (strict decoding error: unknown field "spec.template.spec.containers[0].imagePullSecrets");
-         other clients drop the field, and what it should do never happens
+## Why   kubectl refuses the object (strict decoding error: unknown field
+         "spec.template.spec.containers[0].imagePullSecrets"); other clients drop the field, and what it should do
+         never happens
 ## Bad   containers: [{name: main, image: …, imagePullSecrets: [{name: registry}]}]
 ## Good  imagePullSecrets: [{name: registry}] beside containers
 """

@@ -1,8 +1,8 @@
 """A field has a value of another type than Kubernetes wants: a number where text is due, text where a number is.
 
-## Why   the API server refuses the object: cannot unmarshal number into Go struct field EnvVar.value of type string.
-         YAML makes numbers and booleans of 8, 1e-4, on and y: the text of env, args, labels and annotations needs
-         quotes there
+## Why   the API server refuses the object: cannot unmarshal number into Go struct field
+         EnvVar.spec.template.spec.containers.env.value of type string. YAML makes numbers and booleans of 8, 1e-4, on
+         and y: in env, args, labels and annotations they need quotes
 ## Bad   args: [--lr, 1e-4]
 ## Good  args: [--lr, "1e-4"]
 """
