@@ -21,6 +21,8 @@ def check(subject: Subject) -> Iterator[Finding]:
     """Source: ValidateContainerResourceRequirements in pkg/apis/core/validation, Kubernetes v1.32."""
     for container in subject.containers():
         limits, requests = container.at("resources", "limits"), container.at("resources", "requests")
+        if not isinstance(limits.value, (dict, type(None))):
+            continue
         for name in {**limits.map(), **requests.map()}:
             if "/" in name and "kubernetes.io/" not in name and not name.startswith("requests."):
                 yield from _faults(limits.at(name), requests.at(name))

@@ -30,21 +30,20 @@ _DNS = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _ENDS = "start and end with a letter or digit"
 _LABEL = _Grammar(_DNS, 63, f"be lower-case letters, digits and -, and {_ENDS}")
 _SUBDOMAIN = _Grammar(rf"{_DNS}(\.{_DNS})*", 253, f"be lower-case letters, digits, - and ., and {_ENDS}")
-_LETTER_FIRST = _Grammar(
-    "[a-z]([-a-z0-9]*[a-z0-9])?", 63, "be lower-case letters, digits and -, and start with a letter"
-)
+_LETTER_FIRST = _Grammar(f"(?=[a-z]){_DNS}", 63, "be lower-case letters, digits and -, and start with a letter")
 _PORT = _Grammar(
-    "(?=[^a-z]*[a-z])[a-z0-9]+(-[a-z0-9]+)*",
-    15,
-    "be lower-case letters, digits and single - between them, one a letter",
+    "(?=[0-9-]*[a-z])[a-z0-9]+(-[a-z0-9]+)*", 15, "be lower-case letters, digits and single -, one a letter"
 )
 _VARIABLE = _Grammar(
     r"(?!\.\Z|\.\.)[-._a-zA-Z][-._a-zA-Z0-9]*", _ANY, "be letters, digits, _, - and ., and start with no digit"
 )
-_CRON_JOB = _SUBDOMAIN._replace(most=52)
-# How long the names of these may be, derived-name-too-long tells.
-_JOB, _PYTORCHJOB = _SUBDOMAIN._replace(most=_ANY), _LETTER_FIRST._replace(most=_ANY)
-_OF_KIND = {"Job": _JOB, "CronJob": _CRON_JOB, "PyTorchJob": _PYTORCHJOB, "Service": _LETTER_FIRST}
+_OF_KIND = {
+    # How long these may be, derived-name-too-long tells.
+    "Job": _SUBDOMAIN._replace(most=_ANY),
+    "PyTorchJob": _LETTER_FIRST._replace(most=_ANY),
+    "CronJob": _SUBDOMAIN._replace(most=52),
+    "Service": _LETTER_FIRST,
+}
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -58,10 +57,9 @@ def check(subject: Subject) -> Iterator[Finding]:
             yield from _named(volume, _LABEL)
     for container in subject.containers():
         yield from _named(container, _LABEL)
-        for port in container.items("ports"):
-            yield from _named(port, _PORT)
-        for entry in container.items("env"):
-            yield from _named(entry, _VARIABLE)
+        for field, grammar in (("ports", _PORT), ("env", _VARIABLE)):
+            for each in container.items(field):
+                yield from _named(each, grammar)
 
 
 def _object(metadata: Part) -> Iterator[Finding]:
