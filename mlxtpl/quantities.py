@@ -6,7 +6,8 @@ import re
 from decimal import Decimal
 from typing import Any
 
-_QUANTITY = re.compile(r"([+-]?)([0-9]*\.?[0-9]+|[0-9]+\.)(n|u|m|k|[MGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,3})?")
+_QUANTITY = re.compile(r"([+-]?)([0-9]+\.?[0-9]*|\.[0-9]+)(n|u|m|k|[MGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,3})?")
+_LONGEST = 100
 _POWERS = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 
 
@@ -20,7 +21,8 @@ def amount(quantity: Any) -> Decimal | None:
     """
     if isinstance(quantity, bool) or not isinstance(quantity, (str, int, float)):
         return None
-    match = _QUANTITY.fullmatch(str(quantity))
+    text = str(quantity)
+    match = _QUANTITY.fullmatch(text) if len(text) <= _LONGEST else None
     if match is None:
         return None
     number, suffix = Decimal(match[1] + match[2]), match[3] or ""

@@ -30,7 +30,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         found = [path for path in (*paths, ("status",)) if _is_set(part, path)]
         if found:
             listed = ", ".join(fields.text(path) for path in found)
-            yield part.finding(f"looks like a live object (kubectl get -o yaml): remove {listed}", *found[0], key=True)
+            yield part.finding(f"looks like a live export (kubectl get -o yaml): remove {listed}", *found[0], key=True)
 
 
 def _is_set(part: Part, path: tuple[str, ...]) -> bool:
