@@ -83,10 +83,11 @@ def effective_pods(manifest: Manifest) -> list[Effective]:
     subject = Subject(manifest)
     found = []
     for part in subject.parts("Job", "PyTorchJob"):
-        shapes = _of_job(part) if part.obj["kind"] == "Job" else _of_pytorchjob(part)
-        sentences = (_job_restarts, _job_success) if part.obj["kind"] == "Job" else (_restarts, _success)
-        told = [sentence(part) for sentence in sentences]
-        found.append(Effective(object_id(part.obj), tuple(shapes), *told, _volumes(part, subject)))
+        is_job = part.obj["kind"] == "Job"
+        shapes = tuple(_of_job(part) if is_job else _of_pytorchjob(part))
+        restarts = _job_restarts(part) if is_job else _restarts(part)
+        success = _job_success(part) if is_job else _success(part)
+        found.append(Effective(object_id(part.obj), shapes, restarts, success, _volumes(part, subject)))
     return found
 
 

@@ -11,6 +11,7 @@ import click
 
 from mlxtpl.cli.options import further_files, read_path, render_arguments, values_arguments, values_options
 from mlxtpl.cli.output import write
+from mlxtpl.errors import Problem, ValuesError
 
 
 @click.command("explain")
@@ -18,8 +19,11 @@ from mlxtpl.cli.output import write
 @click.argument("field", metavar="[FIELD]", required=False)
 @values_options
 @click.option("--unused", is_flag=True, help="List values that are set and change nothing.")
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="The form of the output.")
-def command(path: str, field: str | None, form: str, *, unused: bool, **options: Any) -> int:
+@click.option("--pods", is_flag=True, help="Show the pods that the operator or the Job controller will create.")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json", "svg"]), default="text", help="The form of the output."
+)
+def command(path: str, field: str | None, form: str, *, unused: bool, pods: bool, **options: Any) -> int:
     """Show the origin of each field of a manifest, of those below FIELD, or of a field that was removed.
 
     A FIELD is a path such as spec.template.spec.containers[main].env[NCCL_DEBUG].value, a part of one, or a values key
@@ -30,6 +34,12 @@ def command(path: str, field: str | None, form: str, *, unused: bool, **options:
 
     if unused and field:
         raise click.UsageError("--unused takes no FIELD")
+    if form == "svg" and not pods:
+        raise click.UsageError("--format svg goes with --pods")
+    if pods:
+        if field or unused:
+            raise click.UsageError("--pods takes no FIELD and no --unused")
+        return _pods(path, form, options)
     if path != "-" and Path(path).is_dir():
         if unused:
             raise click.UsageError("--unused takes a values file")
@@ -50,9 +60,36 @@ def command(path: str, field: str | None, form: str, *, unused: bool, **options:
     return _show(explained, path, field, form)
 
 
+def _pods(path: str, form: str, options: dict[str, Any]) -> int:
+    from mlxtpl import effective_pods, pod_reports
+
+    found = effective_pods.effective_pods(_manifest(path, options))
+    if not found:
+        raise ValuesError(Problem("has no Job and no PyTorchJob", path))
+    if form == "json":
+        write(json.dumps(pod_reports.as_data(found), indent=2, ensure_ascii=False) + "\n")
+    else:
+        write(pod_reports.as_svg(found) if form == "svg" else pod_reports.as_text(found))
+    return 0
+
+
+def _manifest(path: str, options: dict[str, Any]) -> Any:
+    """The objects of a kustomization directory, a values file, or a manifest."""
+    from mlxtpl import documents, pipeline
+
+    if path != "-" and Path(path).is_dir():
+        return pipeline.build(Path(path), linted=False)[0]
+    source = read_path(path)
+    read = documents.read(source)
+    if read.values:
+        return pipeline.render([source, *further_files(options)], linted=False, **render_arguments(options))[0]
+    if read.problems:
+        raise ValuesError(read.problems)
+    return list(read.objects)
+
+
 def _show(explained: Sequence[Any], path: str, field: str | None, form: str) -> int:
     from mlxtpl import explain, fields
-    from mlxtpl.errors import Problem, ValuesError
 
     if field:
         chosen = explain.below(explained, field)
