@@ -293,7 +293,9 @@ def _unknown_kind(place: _Place) -> Iterator[Fault]:
         return
     rows = [(*each.split(" "), name) for each, name in _tables()[0].items()]
     groups = {each.rpartition("/")[0] for each, _, _ in rows}
+    not_known = place.fault("unknown-kind", f"is not known ({api_version}): this object was not checked", ("kind",))
     if api_version.rpartition("/")[0] not in (*groups, *_LEGACY_GROUPS):
+        yield not_known
         return
     now = [(each, of) for each, of, name in rows if _definition(name, place.minor) is not None]
     right = [each for each, of in now if of == kind]
@@ -310,3 +312,5 @@ def _unknown_kind(place: _Place) -> Iterator[Fault]:
         message = f"is no kind, found {kind}"
         edits = (Edit("set", ("kind",), near),)
         yield place.fault("removed-api-version", message, ("kind",), hint=f"did you mean {near}?", edits=edits)
+    else:
+        yield not_known
