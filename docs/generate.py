@@ -14,7 +14,7 @@ import yaml
 
 from mlxtpl import reference
 from mlxtpl.cli import COMMANDS, cli
-from mlxtpl.rules import RULES
+from mlxtpl.lint import documented
 
 ROOT = Path(__file__).parent.parent
 
@@ -33,10 +33,21 @@ def commands() -> str:
 def rules() -> str:
     """The docstring of every rule."""
     lines = ["<!-- made by `make docs` from mlxtpl/rules; do not edit -->", "# Rules", ""]
-    for rule in RULES:
-        head, _, rest = rule.__doc__.strip().partition("\n")
-        lines += [f"## {rule.ID} ({rule.LEVEL})", "", head, "", "```", rest.strip(), "```", ""]
-    return "\n".join(lines)
+    lines += [
+        "`mlxtpl lint` tells all of them, `mlxtpl render` the errors (it stops) and the warnings; see [lint.md](lint.md).",
+        "",
+    ]
+    lines += ["| rule | level | what it finds |", "|---|---|---|"]
+    rules = documented()
+    lines += [
+        f"| [{each}](#{each}) | {level} | {text.partition(chr(10))[0]} |" for each, (level, text) in rules.items()
+    ]
+    for each, (level, text) in rules.items():
+        head, _, rest = text.partition("\n")
+        lines += ["", f"## {each}", "", f"{level}: {head}"]
+        if rest.strip():
+            lines += ["", "```", rest.strip(), "```"]
+    return "\n".join(lines) + "\n"
 
 
 def merging() -> str:

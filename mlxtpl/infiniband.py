@@ -23,7 +23,7 @@ def asks_for_infiniband(template: Part, container: Part) -> str:
         name, value = entry.text("name"), str(entry.value.get("value") or "")
         if name == "NCCL_NET" and value == "IB":
             return "NCCL_NET=IB"
-        if name.startswith("NCCL_IB_") and name != "NCCL_IB_DISABLE":
+        if name == "NCCL_IB_HCA" and value:
             return name
     return ""
 

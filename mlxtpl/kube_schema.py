@@ -34,6 +34,7 @@ _WANTED = {
     "int-or-string": "an integer or text",
 }
 _BITS = {"int32": 31, "int64": 63, "int-or-string": 31}
+_ASSIGNMENT = re.compile(r"[\w./-]+=[^=\s]*")
 _DIGITS = re.compile(r"0|[1-9][0-9]{0,18}", re.ASCII)
 # Maps that an object is built of: a key may belong there before they are written.
 _FRAME = ("metadata", "spec", "template", "jobTemplate", "runPolicy", "elasticPolicy", "securityContext")
@@ -184,6 +185,8 @@ def _wrong_type(wanted: str, value: Any, path: Steps, place: _Place) -> Fault:
         hint, edits = "write it without quotes", (Edit("set", path, number),) if _fits(wanted, number) else ()
     elif wanted == "boolean" and value in ("true", "false"):
         hint, edits = "write it without quotes", (Edit("set", path, value == "true"),)
+    elif what == "a map" and isinstance(value, str) and _ASSIGNMENT.fullmatch(value):
+        hint = "write {}: {}".format(*value.split("=", 1))
     elif wanted in _BITS and not isinstance(value, bool) and _is_whole(value):
         what = f"an integer of {_BITS[wanted] + 1} bits"
     secret = place.obj.get("kind") == "Secret" and path[0] in ("data", "stringData")

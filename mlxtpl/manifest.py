@@ -16,11 +16,12 @@ TRAINING = ("Job", "CronJob", "PyTorchJob")
 
 
 def object_id(obj: Object) -> str:
-    """`Kind/name`, with the namespace in front when there is one."""
+    """`Kind/name`, with the namespace in front when there is one; `Kind/prefix-…` for a generated name."""
     metadata = obj.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
-    namespace = metadata.get("namespace")
-    return f"{f'{namespace}/' if namespace else ''}{obj.get('kind')}/{metadata.get('name')}"
+    namespace, name, prefix = (metadata.get(key) for key in ("namespace", "name", "generateName"))
+    name = f"{prefix}…" if name is None and prefix else name
+    return f"{f'{namespace}/' if namespace else ''}{obj.get('kind')}/{name}"
 
 
 class Edit(NamedTuple):

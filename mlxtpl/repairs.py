@@ -133,6 +133,10 @@ def _edited(text: str, node: yaml.Node, edit: Edit) -> str | None:
     value: Any = [edit.value] if edit.op == "append" else edit.value
     if not rest and isinstance(parent, yaml.ScalarNode) and parent.value and not isinstance(value, (dict, list)):
         return _spliced(text, parent, _scalar(value, parent.style))
+    if not rest and isinstance(parent, yaml.SequenceNode) and isinstance(value, list):
+        end = _end(text, parent)
+        commented = "#" in text[parent.start_mark.index : end]
+        return None if commented else text[: parent.start_mark.index] + _flow(value) + text[end:]
     for step in reversed(rest):
         value = {step: value}
     if isinstance(parent, yaml.MappingNode) and rest:

@@ -20,7 +20,7 @@ from mlxtpl.cli import main
 from mlxtpl.values import read_values
 from mlxtpl.yamldump import dump
 
-GOOD = "name: {name}\nimage: x:1\n"
+GOOD = "name: {name}\nimage: x:1\nresources: {{cpu: 1, memory: 1Gi}}\n"
 
 
 def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:

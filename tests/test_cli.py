@@ -12,7 +12,7 @@ import pytest
 from mlxtpl import __version__
 from mlxtpl.cli import COMMANDS, main
 
-GOOD = "name: mnist\nimage: x:1\n"
+GOOD = "name: mnist\nimage: x:1\nresources: {cpu: 1, memory: 1Gi}\n"
 
 
 def run(capsys: pytest.CaptureFixture[str], *argv: str) -> tuple[int, str, str]:
@@ -127,7 +127,7 @@ def test_bad_packages(
 ) -> None:
     """A package or layer that is wrong is told with its file."""
     files, message = LAYERS[fault]
-    for name, text in {**files, "v.yaml": GOOD}.items():
+    for name, text in {**files, "v.yaml": "name: mnist\nimage: x:1\n"}.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)

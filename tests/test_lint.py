@@ -83,7 +83,7 @@ def test_json(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "job.yaml", "--format", "json")
     row = next(each for each in json.loads(out) if each["rule"] == "wrong-type")
     assert code == 1
-    assert (row["file"], row["line"], row["column"], row["level"]) == ("job.yaml", 15, 23, "error")
+    assert (row["file"], row["line"], row["column"], row["level"]) == ("job.yaml", 15, 24, "error")
     assert row["where"] == "p-myproject/Job/mnist: spec.template.spec.containers[main].args[1]"
     assert row["fixable"]
 
@@ -95,7 +95,7 @@ def test_sarif(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = model.StaticAnalysisResultsFormatSarifVersion210JsonSchema.model_validate_json(out)
     result = next(each for each in json.loads(out)["runs"][0]["results"] if each["ruleId"] == "wrong-type")
     region = result["locations"][0]["physicalLocation"]["region"]
-    assert (result["level"], region) == ("error", {"startLine": 15, "startColumn": 23, "endColumn": 27})
+    assert (result["level"], region) == ("error", {"startLine": 15, "startColumn": 24, "endColumn": 28})
     assert log.runs[0].tool.driver.rules[result["ruleIndex"]].id == "wrong-type"
     with pytest.raises(ValueError, match="extra"):
         model.StaticAnalysisResultsFormatSarifVersion210JsonSchema.model_validate({**json.loads(out), "more": 1})
@@ -104,7 +104,7 @@ def test_sarif(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_github(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """One workflow command a problem, on one line, its special characters escaped."""
     _, out, _ = run(capsys, "job.yaml", "--format", "github")
-    wanted = "::error file=job.yaml,line=15,col=23,endColumn=27,title=wrong-type::p-myproject/Job/mnist: "
+    wanted = "::error file=job.yaml,line=15,col=24,endColumn=28,title=wrong-type::p-myproject/Job/mnist: "
     assert any(line.startswith(wanted) for line in out.splitlines())
     assert all(line.startswith("::") for line in out.splitlines())
 
@@ -171,7 +171,7 @@ def test_stdin(job: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(JOB.encode())))
     code, out, _ = run(capsys, "-")
     assert code == 1
-    assert "--> -:15:23" in out
+    assert "--> <stdin>:15:24" in out
 
 
 def test_binary_and_missing(

@@ -83,6 +83,7 @@ from mlxtpl.rules import (
     two_volume_sources,
     undeclared_volume,
     undefined_variable,
+    unfilled_value,
     unknown_field,
     unknown_kind,
     unknown_nccl_variable,
@@ -164,6 +165,7 @@ RULES: tuple[Rule, ...] = (
     derived_name_too_long,
     # the platform
     placeholder,
+    unfilled_value,
     istio_sidecar,
     container_pull_secrets,
     single_node_pytorchjob,
