@@ -108,7 +108,7 @@ def read(source: Source, *, named: bool = True) -> Read:
 
 def _one_by_one(source: Source, error: MlxtplError) -> tuple[list[yamlio.Node], list[Problem]]:
     """The documents that can be read, and what is wrong with the others."""
-    template = _template(source)
+    template = _template(source, error)
     if template is not None:
         return [], [template]
     starts = [0, *(match.start() for match in _DOCUMENT.finditer(source.text) if match.start())]
@@ -127,7 +127,11 @@ def _one_by_one(source: Source, error: MlxtplError) -> tuple[list[yamlio.Node], 
     return nodes, problems or list(error.problems)
 
 
-def _template(source: Source) -> Problem | None:
+def _template(source: Source, error: MlxtplError) -> Problem | None:
+    """What a text looks like whose first fault is in a line with braces of a template."""
+    place = error.problems[0].place
+    if place is None or not any(each in place.text() for each in ("{{", "{%", "{#")):
+        return None
     match = _GO_TEMPLATE.search(source.text)
     if match is not None:
         return Problem("looks like a Go template of a Helm chart, not like YAML", source.name, hint=_HELM)

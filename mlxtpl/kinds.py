@@ -287,4 +287,6 @@ def string_field(path: tuple[str, ...]) -> bool:
     if len(path) > 1 and path[-2] in _TEXT_MAPS:
         # A container, volume or port may be called `labels`; but then its parent is a list's field, not a map.
         return True
+    if path[-1] == "values" and path[-2:-1] == ("onExitCodes",):
+        return False
     return path[-1] in _TEXT or path[-1] in _TEXT_LISTS

@@ -18,11 +18,15 @@ COMMANDS = {
     "render": "Render values files to a manifest.",
     "lint": "Check values files, overlays and manifests against the cluster's rules, offline.",
     "rules": "List the rules of lint, or explain one.",
+    "import": "Turn hand-written Jobs and PyTorchJobs into values files.",
     "explain": "Show where each field of a manifest came from.",
     "diff": "Compare two manifests field by field, or one with a git revision.",
     "export": "Write a Component that teaches plain kustomize the merge keys of PyTorchJobs.",
     "values": "Show all values keys, or the merged values of a file.",
 }
+
+
+_KEYWORDS = ("import",)  # of Python: the module has an underscore
 
 
 class _Commands(click.Group):
@@ -34,7 +38,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"mlxtpl.cli.{cmd_name}").command
+        module = f"{cmd_name}_" if cmd_name in _KEYWORDS else cmd_name
+        command: click.Command = importlib.import_module(f"mlxtpl.cli.{module}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

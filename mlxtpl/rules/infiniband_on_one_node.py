@@ -20,5 +20,8 @@ def check(subject: Subject) -> Iterator[Finding]:
     """Source: the platform's guide, "Infiniband 사용": it is for nodes of a distributed training."""
     for template, container in subject.training():
         why = infiniband.asks_for_infiniband(template, container)
-        if why and infiniband.pods(template) == 1:
+        whole = template._replace(path=(), value=template.obj)
+        # The pods of an Indexed Job may train together.
+        together = whole.integer(*template.path[:-1], "parallelism") or 1
+        if why and infiniband.pods(template) == 1 and together < 2:
             yield container.finding(f"asks for InfiniBand ({why}), which connects nodes; this job has one")

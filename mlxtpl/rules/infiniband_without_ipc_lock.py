@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mlxtpl import infiniband
-from mlxtpl.manifest import Edit, Finding, Subject
+from mlxtpl.manifest import Edit, Finding, Part, Subject
 
 ID = "infiniband-without-ipc-lock"
 LEVEL = "error"
@@ -22,9 +22,16 @@ def check(subject: Subject) -> Iterator[Finding]:
     for template, container in subject.training("PyTorchJob"):
         why = infiniband.asks_for_infiniband(template, container)
         steps = ("securityContext", "capabilities", "add")
-        added = [each.removeprefix("CAP_") for each in container.words(*steps)]
-        privileged = container.map("securityContext").get("privileged") is True
-        if why and infiniband.pods(template) > 1 and "IPC_LOCK" not in added and not privileged:
+        added = {each.removeprefix("CAP_") for each in container.words(*steps)}
+        may = added & {"IPC_LOCK", "ALL"} or container.map("securityContext").get("privileged") is True
+        if why and infiniband.pods(template) > 1 and not may and not _goes_without(container, why):
             edits = (Edit("append", (*container.path, *steps), "IPC_LOCK"),)
             message = f"must have IPC_LOCK: {why} asks for InfiniBand"
             yield container.finding(message, *steps, hint="infiniband: true in a values file adds it", edits=edits)
+
+
+def _goes_without(container: Part, why: str) -> bool:
+    """Whether NCCL may run without InfiniBand: it is turned off, or NCCL_IB_HCA alone narrows the devices."""
+    entries = (container.env(name) for name in ("NCCL_IB_DISABLE", "NCCL_NET"))
+    disable, net = ("" if each is None else str(each.value.get("value")).lower() for each in entries)
+    return disable == "1" or net == "socket" or (why == "NCCL_IB_HCA" and net != "ib")

@@ -15,22 +15,25 @@ from mlxtpl.manifest import TRAINING, Edit, Finding, Subject
 
 ID = "istio-sidecar"
 LEVEL = "error"
+_ON = ("true", "yes", "y", "on")
 _KEY = "sidecar.istio.io/inject"
 
 
 def check(subject: Subject) -> Iterator[Finding]:
-    """Source: the platform's guide, "주의" of the PyTorchJob; Istio's injection webhook for the label."""
+    """Source: the platform's guide, "주의" of the PyTorchJob; pkg/kube/inject/inject.go of Istio."""
     for template in subject.templates(*TRAINING):
         metadata = template.at("metadata")
         place = "labels" if _KEY in metadata.map("labels") else "annotations"
         value = metadata.map(place).get(_KEY)
-        # A boolean false is meant well, and told as a wrong type.
-        if value is False or value == "false":
+        # A boolean false is meant well, and told as a wrong type; a pod in the node's network gets no sidecar.
+        off = isinstance(value, str) and value.strip() and value.lower() not in _ON
+        if value is False or off or template.map("spec").get("hostNetwork") is True:
             continue
         path = (*metadata.path, place, _KEY)
         edits = (Edit("set", path, "false"),) if value is None else ()
         hint = f'write {_KEY}: "false" into the annotations of the template'
-        if value is None and _KEY in (template.obj.get("metadata") or {}).get("annotations", ()):
+        own = template._replace(path=(), value=template.obj).at("metadata")
+        if value is None and (_KEY in own.map("annotations") or _KEY in own.map("labels")):
             message = "must be on the pod template: on the job's own metadata it has no effect"
         elif value is None:
             message = 'must be "false", or every pod gets a sidecar, found nothing'

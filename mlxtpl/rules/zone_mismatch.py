@@ -19,13 +19,13 @@ LEVEL = "warning"
 
 def check(subject: Subject) -> Iterator[Finding]:
     """Source: the platform's guide, where both places hold the name of the same zone."""
-    for part in subject.parts("PyTorchJob"):
-        first = part.map("metadata", "annotations").get(infiniband.ZONE)
-        for template in subject.templates("PyTorchJob"):
-            zone = template.map("spec", "nodeSelector").get(infiniband.ZONE)
-            if template.number != part.number or not isinstance(zone, str):
-                continue
-            if isinstance(first, str) and zone != first:
-                message = f'is "{zone}", but the job names the zone "{first}" elsewhere'
-                yield template.finding(message, "spec", "nodeSelector", infiniband.ZONE)
-            first = first or zone
+    named: dict[int, str] = {}
+    for template in subject.templates("PyTorchJob"):
+        zone = template.map("spec", "nodeSelector").get(infiniband.ZONE)
+        if not isinstance(zone, str):
+            continue
+        whole = template._replace(path=(), value=template.obj)
+        first = named.setdefault(template.number, whole.text("metadata", "annotations", infiniband.ZONE) or zone)
+        if zone != first:
+            message = f'is "{zone}", but the job names the zone "{first}" elsewhere'
+            yield template.finding(message, "spec", "nodeSelector", infiniband.ZONE)
