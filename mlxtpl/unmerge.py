@@ -108,7 +108,11 @@ def same(one: Any, other: Any, how: Any = None, field: str = "") -> bool:
 
 def filled(tree: Mapping[str, Any]) -> dict[str, Any]:
     """A map without fields that are as good as not there: empty labels, an empty list of volumes."""
-    return {key: value for key, value in tree.items() if key not in _NOTHING or value not in ({}, [])}
+    return {
+        key: value
+        for key, value in tree.items()
+        if key not in _NOTHING or (value not in ({}, []) and not (isinstance(value, dict) and not filled(value)))
+    }
 
 
 def _in_order(field: str, items: list[Any]) -> bool:
