@@ -19,11 +19,14 @@ from mlxtpl.errors import Problem, ValuesError
 @click.argument("field", metavar="[FIELD]", required=False)
 @values_options
 @click.option("--unused", is_flag=True, help="List values that are set and change nothing.")
+@click.option("--trainjob", is_flag=True, help="Show what a TrainJob of Kubeflow Trainer v2 can carry of a PyTorchJob.")
 @click.option("--pods", is_flag=True, help="Show the pods that the operator or the Job controller will create.")
 @click.option(
     "--format", "form", type=click.Choice(["text", "json", "svg"]), default="text", help="The form of the output."
 )
-def command(path: str, field: str | None, form: str, *, unused: bool, pods: bool, **options: Any) -> int:
+def command(
+    path: str, field: str | None, form: str, *, unused: bool, pods: bool, trainjob: bool, **options: Any
+) -> int:
     """Show the origin of each field of a manifest, of those below FIELD, or of a field that was removed.
 
     A FIELD is a path such as spec.template.spec.containers[main].env[NCCL_DEBUG].value, a part of one, or a values key
@@ -36,10 +39,10 @@ def command(path: str, field: str | None, form: str, *, unused: bool, pods: bool
         raise click.UsageError("--unused takes no FIELD")
     if form == "svg" and not pods:
         raise click.UsageError("--format svg goes with --pods")
-    if pods:
-        if field or unused:
-            raise click.UsageError("--pods takes no FIELD and no --unused")
-        return _pods(path, form, options)
+    if pods or trainjob:
+        if field or unused or (pods and trainjob):
+            raise click.UsageError("--pods and --trainjob stand alone, without a FIELD and --unused")
+        return _pods(path, form, options) if pods else _trainjob(path, form, options)
     if path != "-" and Path(path).is_dir():
         if unused:
             raise click.UsageError("--unused takes a values file")
@@ -70,6 +73,20 @@ def _pods(path: str, form: str, options: dict[str, Any]) -> int:
         write(json.dumps(pod_reports.as_data(found), indent=2, ensure_ascii=False) + "\n")
     else:
         write(pod_reports.as_svg(found) if form == "svg" else pod_reports.as_text(found))
+    return 0
+
+
+def _trainjob(path: str, form: str, options: dict[str, Any]) -> int:
+    from mlxtpl import trainjob
+    from mlxtpl.yamldump import dump
+
+    found = trainjob.reports(_manifest(path, options))
+    if not found:
+        raise ValuesError(Problem("has no PyTorchJob", path))
+    if form == "json":
+        write(json.dumps([each._asdict() for each in found], indent=2, ensure_ascii=False) + "\n")
+    else:
+        write(trainjob.as_text(found, dump))
     return 0
 
 
