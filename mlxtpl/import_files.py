@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from mlxtpl import documents, explain, kinds, kube_schema, linter, places, yamlio
 from mlxtpl.errors import Place, Problem, Source, ValuesError
 from mlxtpl.fields import text, walk
+from mlxtpl.import_companions import files_of
 from mlxtpl.importer import Imported, import_job
 from mlxtpl.live_export import cleaned
 from mlxtpl.manifest import Finding, Object, Subject, object_id
@@ -32,11 +33,13 @@ class Import(NamedTuple):
         files: name → text.
         added: values file → what its render has beyond the manifest, as (field, value).
         others: ids of the objects that pass through as they are.
+        replaced: names of the ConfigMaps that became the values key `files`.
     """
 
     files: dict[str, str]
     added: dict[str, tuple[tuple[str, Any], ...]]
     others: list[str]
+    replaced: list[str]
 
 
 class _Given(NamedTuple):
@@ -60,24 +63,31 @@ def import_manifests(sources: Sequence[Source], *, exact: bool = False, split: b
         told = ", ".join(object_id(each.obj) for each in given) or "nothing"
         raise ValuesError(Problem(f"must have a Job or a PyTorchJob, found {told}", sources[0].name))
     _check(jobs)
+    config_maps = {str(_name(each.obj)): each.obj for each in given if each.obj.get("kind") == "ConfigMap"}
+    replaced: list[str] = []
     imported: dict[str, tuple[_Given, Imported]] = {}
     problems: list[Problem] = []
     for each in jobs:
+        obj, files, names = (each.obj, {}, []) if exact else files_of(each.obj, config_maps)
         try:
-            made = import_job(each.obj, exact=exact)
+            made = import_job(obj, files, exact=exact)
             imported[f"{made.values['name']}.yaml"] = (each, made)
+            replaced += names
         except ValuesError as error:
             problems += [problem._replace(place=problem.place or each.node.place) for problem in error.problems]
     if problems:
         raise ValuesError(problems)
     trees = _with_base({name: made.values for name, (_, made) in imported.items()}, split=split)
-    files = {name: dump_tree(tree) for name, tree in trees.items()}
-    files = _commented(files, imported)
-    others = [each for each in given if each not in jobs]
+    texts = _commented({name: dump_tree(tree) for name, tree in trees.items()}, imported)
+    others = [
+        each
+        for each in given
+        if each not in jobs and not (each.obj.get("kind") == "ConfigMap" and _name(each.obj) in replaced)
+    ]
     if others:
-        files[OTHERS] = dump([cleaned(each.obj) for each in others])
+        texts[OTHERS] = dump([cleaned(each.obj) for each in others])
     added = {name: made.added for name, (_, made) in imported.items()}
-    return Import(files, added, [object_id(each.obj) for each in others])
+    return Import(texts, added, [object_id(each.obj) for each in others], replaced)
 
 
 def _read(source: Source) -> list[_Given]:
@@ -100,12 +110,17 @@ def _check(jobs: Sequence[_Given]) -> None:
         problems.append(problem._replace(place=locate(finding), hint=problem.hint or "mlxtpl lint --fix may mend it"))
     names: dict[str, str] = {}
     for each in jobs:
-        name = str((each.obj.get("metadata") or {}).get("name"))
+        name = str(_name(each.obj))
         if names.setdefault(name, object_id(each.obj)) != object_id(each.obj) or names[name] in names:
             problems.append(Problem(f'two jobs have the name "{name}"', object_id(each.obj), each.node.place))
         names[object_id(each.obj)] = name
     if problems:
         raise ValuesError(problems)
+
+
+def _name(obj: Object) -> Any:
+    metadata = obj.get("metadata")
+    return metadata.get("name") if isinstance(metadata, dict) else None
 
 
 def _with_base(trees: Mapping[str, dict[str, Any]], *, split: bool) -> dict[str, dict[str, Any]]:

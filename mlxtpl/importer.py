@@ -7,7 +7,7 @@ missing is worked out from the two manifests. What comes out is rendered again a
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from mlxtpl import fields, kinds, live_export, pipeline, unmerge
@@ -19,6 +19,7 @@ from mlxtpl.yamldump import dump_tree
 
 # A removal of these is kept even where presets may add: with them the job would be another one, or refused.
 _KEPT = frozenset(("nProcPerNode", "nprocPerNode", "value", "valueFrom", "dnsPolicy", "image", "command", "args"))
+_FILES = "files"  # the volume that holds files
 # Items of lists that presets add.
 _PRESETS = frozenset(("shared-memory", "/dev/shm", "GLOO_SOCKET_FAMILY", "NCCL_SOCKET_FAMILY"))  # noqa: S108
 
@@ -37,11 +38,12 @@ class Imported(NamedTuple):
     added: tuple[tuple[str, Any], ...]
 
 
-def import_job(obj: Object, *, exact: bool = False) -> Imported:
+def import_job(obj: Object, files: Mapping[str, Any] | None = None, *, exact: bool = False) -> Imported:
     """A Job or PyTorchJob as values.
 
     Args:
         obj: the object; what only a server writes is taken off.
+        files: the values key of that name, when ConfigMaps beside the job became files.
         exact: the render has to be the same manifest; else it may have what the platform asks for, too.
 
     Raises:
@@ -56,10 +58,11 @@ def import_job(obj: Object, *, exact: bool = False) -> Imported:
     if not exact:
         wanted, renamed = _renamed(wanted, kind)
     packages: Packages = {}
-    values, rendered = _rendered(_keys(wanted, exact=exact), packages, obj)
+    keys = {**_keys(wanted, exact=exact), **({"files": dict(files)} if files else {})}
+    values, rendered = _rendered(keys, packages, obj)
     patch = _patch(rendered, wanted, kind)
     if not exact:
-        patch = _with_presets(patch, wanted)
+        patch = _with_presets(patch, wanted, (_FILES, *files) if files else ())
     patch = {name: each for name, each in patch.items() if each}
     values, made = _rendered({**values, "patch": patch} if patch else values, packages, obj)
     added, lost = _differences(wanted, made, kind)
@@ -152,9 +155,9 @@ def _get(tree: Any, path: tuple[str, ...]) -> Any:
     return tree
 
 
-def _with_presets(patch: dict[str, Any], wanted: Object) -> dict[str, Any]:
+def _with_presets(patch: dict[str, Any], wanted: Object, files: Collection[str]) -> dict[str, Any]:
     """The patch without the removals that would undo a preset of the platform."""
-    kept = {name: _kept(each) for name, each in patch.items()}
+    kept = {name: _kept(each, files) for name, each in patch.items()}
     spec, job = wanted.get("spec") or {}, kept.get("job") or {}
     elastic = "elasticPolicy" in spec or "Master" in (spec.get("pytorchReplicaSpecs") or {})
     if spec.get("nprocPerNode") is not None and not elastic:
@@ -163,19 +166,19 @@ def _with_presets(patch: dict[str, Any], wanted: Object) -> dict[str, Any]:
     return kept
 
 
-def _kept(tree: Any) -> Any:
+def _kept(tree: Any, files: Collection[str]) -> Any:
     if isinstance(tree, list):
-        return [_kept(each) for each in tree if not _is_preset(each)]
+        return [_kept(each, files) for each in tree if not _is_preset(each, files)]
     if not isinstance(tree, dict):
         return tree
-    kept = {key: _kept(value) for key, value in tree.items() if value is not None or key in _KEPT}
+    kept = {key: _kept(value, files) for key, value in tree.items() if value is not None or key in _KEPT}
     return {key: value for key, value in kept.items() if value not in ({}, []) or tree[key] in ({}, [])}
 
 
-def _is_preset(item: Any) -> bool:
+def _is_preset(item: Any, files: Collection[str]) -> bool:
     if not isinstance(item, dict) or item.get("$patch") != "delete":
         return False
-    return item.get("name", item.get("mountPath")) in _PRESETS
+    return item.get("name", item.get("mountPath")) in (*_PRESETS, *files)
 
 
 def _differences(wanted: Object, made: Object, kind: kinds.Kind) -> tuple[list[tuple[str, Any]], list[str]]:

@@ -117,6 +117,46 @@ spec:
     assert not Path("apart/_base.yaml").exists()
 
 
+COMPANION = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: script}
+data: {train.sh: "echo hi\\n", conf.json: '{"a": 1}'}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: mnist}
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: main, image: x, volumeMounts: [{name: s, mountPath: /scripts}]}]
+      volumes: [{name: s, configMap: {name: script}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wanted"),
+    [
+        ("", "", {"/scripts/train.sh": {"text": "echo hi\n"}, "/scripts/conf.json": {"text": '{"a": 1}'}}),
+        ("mountPath: /scripts}", "mountPath: /t.sh, subPath: train.sh}", {"/t.sh": {"text": "echo hi\n"}}),
+        ("configMap: {name: script}", "configMap: {name: script, defaultMode: 493}", None),
+        ("image: x", "image: x, envFrom: [{configMapRef: {name: script}}]", None),
+        ("mountPath: /scripts}", "mountPath: /t.sh, subPath: absent}", None),
+        ("data: {", "binaryData: {b: AA==}\ndata: {", None),
+    ],
+)
+def test_a_config_map_becomes_files(old: str, new: str, wanted: Any) -> None:
+    """Where the container then sees the very same files; else it passes through, as it does with --exact."""
+    source = Source("m.yaml", COMPANION.replace(old, new) if old else COMPANION)
+    made = import_manifests([source])
+    values = plain(yamlio.load_one(Source("v", made.files["mnist.yaml"])))
+    assert values.get("files") == wanted
+    assert (import_files.OTHERS in made.files) == (wanted is None)
+    assert made.replaced == ([] if wanted is None else ["script"])
+    assert import_files.OTHERS in import_manifests([source], exact=True).files
+
+
 BAD = {
     "a Deployment": ("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\n", "found Deployment/d"),
     "a Helm template": ("metadata:\n  name: {{ .Values.x }}\n", "looks like a Go template"),

@@ -55,6 +55,8 @@ def command(paths: tuple[str, ...], output: str | None, *, exact: bool, split: b
         print(f"{name}: {told}", file=sys.stderr)
         for field, value in added:
             print(f"  {field}: {json.dumps(value, ensure_ascii=False)}", file=sys.stderr)
+    for name in made.replaced:
+        print(f"ConfigMap/{name}: became `files`; the render names it after its content", file=sys.stderr)
     if made.others:
         print(f"{import_files.OTHERS}: as they were: {', '.join(made.others)}", file=sys.stderr)
     return 0
