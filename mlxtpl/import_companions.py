@@ -68,14 +68,15 @@ def _mentions(tree: Any, name: str) -> int:
     """How often a ConfigMap is spoken of."""
     if isinstance(tree, dict):
         own = sum(
-            isinstance(tree.get(key), dict) and tree[key].get("name") == name
+            1
             for key in ("configMap", "configMapRef", "configMapKeyRef")
+            if isinstance(tree.get(key), dict) and tree[key].get("name") == name
         )
         return own + sum(_mentions(each, name) for each in tree.values())
     return sum(_mentions(each, name) for each in tree) if isinstance(tree, list) else 0
 
 
-def _mounts_of(template: Mapping[str, Any], volume: str) -> int:
+def _mounts_of(template: Any, volume: str) -> int:
     spec = template.get("spec") or {}
-    containers = [*(spec.get("initContainers") or []), *(spec.get("containers") or [])]
+    containers: list[Any] = [*(spec.get("initContainers") or []), *(spec.get("containers") or [])]
     return sum(bool(each.get("name") == volume) for one in containers for each in one.get("volumeMounts") or [])

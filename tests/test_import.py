@@ -143,7 +143,7 @@ spec:
         ("configMap: {name: script}", "configMap: {name: script, defaultMode: 493}", None),
         ("image: x", "image: x, envFrom: [{configMapRef: {name: script}}]", None),
         ("mountPath: /scripts}", "mountPath: /t.sh, subPath: absent}", None),
-        ("data: {", "binaryData: {b: AA==}\ndata: {", None),
+        ("\ndata: {", "\nbinaryData: {b: AA==}\ndata: {", None),
     ],
 )
 def test_a_config_map_becomes_files(old: str, new: str, wanted: Any) -> None:
