@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 
 from mlxtpl.manifest import TRAINING, Edit, Finding, Subject
@@ -56,6 +55,8 @@ def check(subject: Subject) -> Iterator[Finding]:
             if name in _INVENTED:
                 yield entry.finding("is read by neither NCCL nor PyTorch", "name", hint=_INVENTED[name])
                 continue
+            import difflib  # a cold start has no use for it
+
             near = difflib.get_close_matches(name, _KNOWN, 1, 0.92)
             if near:
                 edits = (Edit("set", (*entry.path, "name"), near[0]),) if container.env(near[0]) is None else ()
