@@ -105,7 +105,8 @@ def _validator_class() -> Any:
 
 def make_validator(keys: Rules) -> Any:
     """A Cerberus validator of maps with these keys, which `schemarules` found nothing wrong with."""
+    validator = _validator_class()  # the first to import Cerberus, in its own way
     # Cerberus would check the schema once more, with itself: a sixth of a cold start.
     from cerberus.schema import UnvalidatedSchema
 
-    return _validator_class()(UnvalidatedSchema(keys), ignore_none_values=True, allow_unknown=False)
+    return validator(UnvalidatedSchema(keys), ignore_none_values=True, allow_unknown=False)

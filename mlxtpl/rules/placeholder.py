@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 from mlxtpl.manifest import Finding, Part, Subject
@@ -18,7 +19,7 @@ ID = "placeholder"
 LEVEL = "error"
 _BRACES = r"\{\{?[^{}\"':,]*\w[^{}\"':,]*\}?\}|<[^<>=/]*\w[^<>=]*>"
 _WORD = r"change-?me|replace-?me|your[-_][\w-]+"
-_LEFT = re.compile(rf"(?<!\$)(?:{_BRACES})|(?:^|[/:@._-])(?:{_WORD})(?:$|[/:@.])", re.IGNORECASE)
+_HINTS = ("{", "<", "change", "replace", "your")
 _NAMES = frozenset(
     """name namespace image claimName secretName serviceAccountName priorityClassName schedulerName runtimeClassName
     nodeName server path rdzvId rdzvHost queue hostname subdomain storageClassName""".split()
@@ -42,8 +43,20 @@ def _walk(part: Part) -> Iterator[Finding]:
     elif isinstance(part.value, (dict, list)):
         for step in part.value if isinstance(part.value, dict) else range(len(part.value)):
             yield from _walk(part.at(step))
-    elif isinstance(part.value, str) and _is_name(part.path, _MAPS) and _LEFT.search(part.value):
+    elif isinstance(part.value, str) and _is_name(part.path, _MAPS) and _is_left(part.value):
         yield part.finding(f'must be filled in, found "{part.value}"')
+
+
+def _is_left(text: str) -> bool:
+    """Whether text has a placeholder in it."""
+    lower = text.lower()
+    return any(each in lower for each in _HINTS) and _left().search(text) is not None
+
+
+@lru_cache(1)
+def _left() -> re.Pattern[str]:
+    # Compiled when a text looks like it: that takes longer than all other rules of a cold start together.
+    return re.compile(rf"(?<!\$)(?:{_BRACES})|(?:^|[/:@._-])(?:{_WORD})(?:$|[/:@.])", re.IGNORECASE)
 
 
 def _is_name(path: tuple[Any, ...], maps: tuple[str, ...]) -> bool:
