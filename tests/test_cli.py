@@ -185,6 +185,19 @@ def test_a_misspelt_command_gets_a_hint(capsys: pytest.CaptureFixture[str]) -> N
     assert "Did you mean render?" in run(capsys, "rendr")[2]
 
 
+def test_a_cold_render_imports_little(tmp_path: Path) -> None:
+    """What was measured to cost a cold start and is not needed stays out: a tenth of it was importlib.metadata."""
+    (tmp_path / "v.yaml").write_text(GOOD, encoding="utf-8")
+    heavy = ("importlib.metadata", "difflib", "mlxtpl.kube_schema", "mlxtpl.explain", "jsonschema", "copier", "gzip")
+    code = (
+        "import sys\nfrom mlxtpl.cli import main\nmain(['render', sys.argv[1]])\n"
+        f"print([n for n in {heavy} if n in sys.modules], file=sys.stderr)"
+    )
+    ask = [sys.executable, "-c", code, str(tmp_path / "v.yaml")]
+    answer = subprocess.run(ask, capture_output=True, encoding="utf-8", check=True, env=os.environ)
+    assert answer.stderr == "[]\n"
+
+
 def test_help_and_version_import_little() -> None:
     """--help and --version work without jinja2, yaml's heavy users and cerberus."""
     code = (
