@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -135,6 +134,8 @@ def _same(field: Field, steps: Sequence[str]) -> bool:
 
 def nearest(fields: Sequence[Field], written: str) -> list[str]:
     """The fields whose text is most like what a person wrote: like it as a whole, or in its last step."""
+    import difflib  # a cold start has no use for it
+
     texts = [text(field) for field in fields]
     near = difflib.get_close_matches(written, texts, _NEAREST, 0.6)
     last = (parse(written) or ("",))[-1].lower()
