@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import hashlib
 import os
 import re
@@ -89,6 +88,8 @@ def differences(directory: Path, wanted: Mapping[str, str]) -> Iterator[tuple[st
     Raises:
         OutputError: a file cannot be read.
     """
+    import difflib  # a cold start has no use for it
+
     if directory.exists() and not directory.is_dir():
         raise OutputError(Problem("is no directory", str(directory)))
     there = {path.name for path in directory.glob("*.yaml") if path.name[0] != "."} if directory.is_dir() else set()
