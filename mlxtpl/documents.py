@@ -50,7 +50,8 @@ def expand(paths: Sequence[str]) -> Iterator[Input]:
             kustomization = path != "-" and Path(path).name in NAMES and Path(path).is_file()
             yield Input("directory", str(Path(path).parent)) if kustomization else Input("file", path)
         else:
-            yield from _walk(Path(path), named=True)
+            found = list(_walk(Path(path), named=True))
+            yield from found or [Input("skipped", path, True, "has no file to check (*.yaml, *.yml)")]
 
 
 def _walk(directory: Path, *, named: bool) -> Iterator[Input]:

@@ -197,9 +197,7 @@ def _of_job(part: Part) -> Iterator[Shape]:
     title = _count(count, "pod")
     if wanted is not None and wanted > count:
         title += f" at a time, {wanted} in all"
-    yield Shape(
-        "suspended: no pod until it is resumed" if spec.value and spec.value.get("suspend") else title, tuple(pods)
-    )
+    yield Shape("suspended: no pod until it is resumed" if spec.map().get("suspend") is True else title, tuple(pods))
 
 
 def _job_restarts(part: Part) -> str:

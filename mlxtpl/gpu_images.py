@@ -70,7 +70,7 @@ def verdict(image: Image, driver: str) -> str:
     >>> verdict(Image("12.4.1", compat=("470.57",)), "470.141"), verdict(Image("12.4.1"), "470.141")
     ('forward-compat', 'fails')
     """
-    have = _version(driver)
+    have = _version(driver, _ANY)
     least = minimum(image.cuda)
     if not least:
         return ""
@@ -91,15 +91,15 @@ def minimum(cuda: str) -> str:
 
 
 def _toolkit(cuda: str) -> str:
-    """The driver of the toolkit: of this patch, else of the nearest lower patch of the same minor version."""
-    drivers = _facts()["toolkit_driver"]
-    minor, patch = ".".join(cuda.split(".")[:2]), int(([*cuda.split("."), "0", "0"])[2])
-    known = [each for each in drivers if each.rpartition(".")[0] == minor and int(each.rpartition(".")[2]) <= patch]
-    known = known or [each for each in drivers if each.rpartition(".")[0] == minor][:1]
-    return str(drivers[known[-1]]) if known else ""
+    """The driver of the toolkit: of this patch or the nearest lower one, else of the next toolkit, which does as well."""
+    drivers = {_version(each): str(driver) for each, driver in _facts()["toolkit_driver"].items()}
+    wanted = _version(cuda)
+    lower = [each for each in drivers if each[:2] == wanted[:2] and each <= wanted]
+    higher = [each for each in drivers if each > wanted]
+    return drivers[max(lower) if lower else min(higher)] if lower or higher else ""
 
 
-def _version(driver: str) -> tuple[int, ...]:
-    """A driver's version; one that names the branch alone stands for its newest."""
-    parts = [int(each) for each in driver.split(".") if each.isdecimal()]
-    return tuple(([*parts, _ANY, _ANY])[:3]) if len(parts) < 2 else tuple(([*parts, 0])[:3])
+def _version(version: str, missing: int = 0) -> tuple[int, ...]:
+    """A version's three numbers; a driver that leaves some out stands for the newest of its branch."""
+    parts = [int(each) for each in version.split(".") if each.isdecimal()]
+    return tuple([*parts, missing, missing, missing][:3])

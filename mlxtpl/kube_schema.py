@@ -185,7 +185,7 @@ def _wrong_type(wanted: str, value: Any, path: Steps, place: _Place) -> Fault:
         hint, edits = "write it without quotes", (Edit("set", path, number),) if _fits(wanted, number) else ()
     elif wanted == "boolean" and value in ("true", "false"):
         hint, edits = "write it without quotes", (Edit("set", path, value == "true"),)
-    elif what == "a map" and isinstance(value, str) and _ASSIGNMENT.fullmatch(value):
+    elif wanted.startswith("map of ") and isinstance(value, str) and _ASSIGNMENT.fullmatch(value):
         hint = "write {}: {}".format(*value.split("=", 1))
     elif wanted in _BITS and not isinstance(value, bool) and _is_whole(value):
         what = f"an integer of {_BITS[wanted] + 1} bits"
@@ -254,6 +254,8 @@ def _below(key: str, top: _Level, place: _Place) -> str:
             hits = [each for each in children if each.sort == sort and _has(each.level.name, key, place.minor)]
             if hits:
                 item = "an item of " if hits[0].many else ""
+                if item and top is not place.above[-1]:
+                    return ""  # a list elsewhere is a guess
                 return _belongs(hits[0].level.path, place, item) if len(hits) == 1 else ""
         levels = [each.level for each in children if each.sort != "other" and not each.many]
     return ""
@@ -298,12 +300,18 @@ def _unknown_kind(place: _Place) -> Iterator[Fault]:
     groups = {each.rpartition("/")[0] for each, _, _ in rows}
     not_known = place.fault("unknown-kind", f"is not known ({api_version}): this object was not checked", ("kind",))
     if api_version.rpartition("/")[0] not in (*groups, *_LEGACY_GROUPS):
-        yield not_known
+        meant = difflib.get_close_matches(api_version, [each for each, of, _ in rows if of == kind], 1, 0.7)
+        if meant:
+            message, hint = f"is no apiVersion of {kind}, found {api_version}", f"did you mean {meant[0]}?"
+            mend = (Edit("set", ("apiVersion",), meant[0]),)
+            yield place.fault("removed-api-version", message, ("apiVersion",), hint=hint, edits=mend)
+        else:
+            yield not_known
         return
     now = [(each, of) for each, of, name in rows if _definition(name, place.minor) is not None]
     right = [each for each, of in now if of == kind]
     version = next((each for each in VERSIONS if known(place.obj, each)), None)
-    spelt = {of for _, of in now if of.lower() == kind.lower()}
+    spelt = {of for _, of in now if of.lower() in (kind.lower(), kind.lower().removesuffix("s"))}
     if right or version is not None:
         edits = (Edit("set", ("apiVersion",), right[0]),) if len(right) == 1 else ()
         hint = " or ".join(right) or f"Kubernetes {version} has it"

@@ -72,7 +72,10 @@ def load_kustomization(root: Path) -> Kustomization:
     for fault in validator.faults(tree, {key: validation.digest(value) for key, value in tree.items()}):
         faults.setdefault(fault[0], validation.problem_of(fault, node, keys, nodes))
     if faults:
-        raise OverlayError([each._replace(notes=()) for each in faults.values()])
+        # The hint of an unknown key speaks of values.
+        hint = "docs/kustomize.md lists what is supported"
+        told = [each._replace(notes=()) for each in faults.values()]
+        raise OverlayError([each._replace(hint=hint) if "mlxtpl values" in each.hint else each for each in told])
     fields = {key: _without_absent(value) for key, value in tree.items()}
     fields["resources"] = [*fields.get("resources", []), *fields.pop("bases", [])]
     return Kustomization(root, str(path), fields, node)

@@ -16,14 +16,22 @@ from mlxtpl.rules import RULES, Rule
 from mlxtpl.values import Values, load_values
 from mlxtpl.waivers import Waiver
 
+_WAIVERS = """## Forms  # mlxtpl: ignore[rule-id] reason                   at the end of a line, above it, or above the whole file
+          # mlxtpl: ignore[rule-id] until 2026-12-31 reason  the last day
+          lint: {ignore: {rule-id: {reason: …, until: 2026-12-31}}}  in a values file"""
 # What is told under a name although no rule finds it: id → what it means.
 OTHERS = {
     "unreadable": ("error", "A file, or a document of it, is no YAML that Kubernetes or mlxtpl could read."),
     "not-rendered": ("error", "A values file or a kustomization directory does not render."),
     "not-checked": ("info", "A path holds nothing that can be checked."),
-    waivers.UNUSED: ("warning", "A waiver waives nothing, or names a rule that does not exist."),
-    waivers.EXPIRED: ("warning", "A waiver is over: the day of its `until` has passed."),
+    waivers.UNUSED: (
+        "warning",
+        f"A waiver waives nothing, names a rule that does not exist, or is misspelt.\n\n{_WAIVERS}",
+    ),
+    waivers.EXPIRED: ("warning", f"A waiver is over: the day of its `until` has passed.\n\n{_WAIVERS}"),
 }
+# Of a rendered manifest, what mlxtpl itself decided to write, as the platform's guide does.
+_OURS = ("deprecated-nproc",)
 # Silent as long as the driver of the nodes is not known.
 _WANT_DRIVER = ("image-newer-than-driver", "driver-compat-mode")
 
@@ -90,7 +98,8 @@ def lint_source(source: Source, options: Options, *, named: bool = True) -> Lint
 
 def _lint(given: Input, read: Callable[[str], Source], options: Options) -> Linted:
     if given.kind == "skipped":
-        note = Problem(f"{given.note}: not checked", given.path, hint=_HINT, level="error" if given.named else "info")
+        hint = _HINT if "Helm" in given.note else ""
+        note = Problem(f"{given.note}: not checked", given.path, hint=hint, level="error" if given.named else "info")
         return Linted(given.path, (Found("not-checked", note, given.path),))
     if given.kind == "directory":
         return _checked(given.path, lambda: _lint_directory(given, options))
@@ -191,7 +200,7 @@ def _judged(
         by_hand: the manifest was written by hand, so that edits of it are edits of the user's file.
     """
     subject = Subject(manifest, options.driver, kube_schema.faults(manifest, options.version))
-    told = list(linter.lint(subject))
+    told = [each for each in linter.lint(subject) if by_hand or each[0].ID not in _OURS]
     problems = _placed(told, manifest, locate() if told else None)
     used: set[Waiver] = set()
     read: dict[str, list[Waiver]] = {}

@@ -179,14 +179,14 @@ class Subject(NamedTuple):
 def training_container(template: Part) -> Part | None:
     """The container of a pod template that trains.
 
-    In a PyTorchJob it is the one named pytorch; elsewhere the only one, the one named main, or the first.
+    In a PyTorchJob it is the one named pytorch; elsewhere the one named main, the first with a GPU, or the first.
     """
     kind = kinds.find_kind(template.obj)
     containers = template.items("spec", "containers")
     named = [each for each in containers if kind is not None and each.value.get("name") == kind.container]
     if named or template.obj.get("kind") == "PyTorchJob":
         return named[0] if named else None
-    return containers[0] if containers else None
+    return next((each for each in containers if gpus(each)), containers[0] if containers else None)
 
 
 def launch(container: Part) -> list[str]:

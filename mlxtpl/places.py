@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from mlxtpl.origins import Origin
 
 Locate = Callable[[Finding], Place | None]
 _SHORTEST_SECRET = 4
+_HIGHEST = 50  # lines that a key may stand above the first value below it
 
 
 def in_nodes(nodes: Sequence[yamlio.Node]) -> Locate:
@@ -70,10 +72,21 @@ def in_values(manifest: Manifest, explained: Sequence[Explained]) -> Locate:
                 beside.sort(key=lambda origin: origin.kind in ("default", "template"))
             place = next((place for each in beside if (place := _of(each)) is not None), None)
             if place is not None:
-                return place
+                return _key_place(place, str(finding.path[-1])) if finding.key and length == len(path) else place
         return None
 
     return locate
+
+
+def _key_place(place: Place, key: str) -> Place:
+    """Where a key is written: before a value that stands below it, on its line or one above."""
+    for line in range(place.line, max(0, place.line - _HIGHEST), -1):
+        text = place._replace(line=line).text()
+        before = text[: place.column - 1] if line == place.line else text
+        match = re.search(rf"""(?:^|[\s{{,\[-])(["']?{re.escape(key)}["']?)\s*:""", before)
+        if match is not None:
+            return place._replace(line=line, column=match.start(1) + 1, length=len(match[1]))
+    return place
 
 
 def _of(origin: Origin) -> Place | None:

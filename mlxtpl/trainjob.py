@@ -79,8 +79,8 @@ def _report(part: Part) -> Report:
             if key in container.value:
                 trainer[key] = container.value[key]
                 carried.append((f"{base}.spec.containers[pytorch].{key}", f"spec.trainer.{key}"))
-        if "env" in trainer:
-            trainer["env"] = [each for each in trainer["env"] if each.get("name") not in _RESERVED]
+        if container is not None and "env" in trainer:
+            trainer["env"] = [each.value for each in container.items("env") if each.text("name") not in _RESERVED]
         if container.map("resources"):
             trainer["resourcesPerNode"] = container.map("resources")
             carried.append((f"{base}.spec.containers[pytorch].resources", "spec.trainer.resourcesPerNode"))

@@ -12,6 +12,7 @@ from mlxtpl.errors import Place, Problem, Source
 
 UNUSED, EXPIRED = "unused-waiver", "expired-waiver"
 _COMMENT = re.compile(r"(?:^|(?<=\s))#\s*mlxtpl:\s*ignore\[([^\]]*)\]\s*(.*)")
+_LIKE_ONE = re.compile(r"(?:^|(?<=\s))#\s*mlxtpl:?\s*(?:ignore|disable|noqa|waive)\b.*", re.IGNORECASE)
 _UNTIL = re.compile(r"until ([0-9]{4}-[0-9]{2}-[0-9]{2})[\s:,]*(.*)")
 
 
@@ -36,7 +37,7 @@ def in_comments(source: Source) -> list[Waiver]:
     A comment at the end of a line is for that line, one on a line of its own for the next line with content, and one
     above all content for the file.
     """
-    if "mlxtpl:" not in source.text:
+    if "mlxtpl" not in source.text:
         return []
     found: list[Waiver] = []
     waiting: list[Waiver] = []
@@ -45,6 +46,9 @@ def in_comments(source: Source) -> list[Waiver]:
         bare = line.strip().removeprefix("\ufeff")
         alone = bare.startswith("#")
         match = _COMMENT.search(line)
+        if match is None and (other := _LIKE_ONE.search(line)) is not None:
+            place = Place(source, number, other.start() + 1, len(other.group().rstrip()))
+            found.append(Waiver("", "", "", place, number))
         if match is not None:
             reason = match[2].strip()
             dated = _UNTIL.match(reason)
@@ -97,7 +101,9 @@ def faults(waivers: Iterable[Waiver], used: Iterable[Waiver], today: str, known:
     ids, hits = list(known), set(used)
     for each in waivers:
         where = f"ignore[{each.rule}]"
-        if each.rule not in ids:
+        if not each.rule:
+            yield _fault(UNUSED, "is no waiver", "comment", each.place, "write # mlxtpl: ignore[rule-id] reason")
+        elif each.rule not in ids:
             near = difflib.get_close_matches(each.rule, ids, 1)
             hint = f"did you mean {near[0]}?" if near else "`mlxtpl rules` lists them"
             yield _fault(UNUSED, "there is no such rule", where, each.place, hint)

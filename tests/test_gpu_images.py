@@ -31,6 +31,14 @@ from mlxtpl.gpu_images import image_of, images, verdict
         ("pytorch/pytorch:2.3.0-cuda12.1-cudnn8-runtime", "525.85.12", "minor-version"),
         ("registry.example.com/train:2.1-cu118", "470.82", "minor-version"),
         ("nvidia/cuda:12.4.1-devel-ubuntu22.04", "550.54.15", "native"),
+        # A driver without its last number may be any of that branch: 525.60.13, 530.30.02, 580.65.06, 450.80.02.
+        ("nvcr.io/nvidia/pytorch:23.03-py3", "525.60", "minor-version"),
+        ("nvcr.io/nvidia/pytorch:23.03-py3", "530.30", "native"),
+        ("nvcr.io/nvidia/pytorch:25.09-py3", "580.65", "minor-version"),
+        ("nvidia/cuda:11.8.0-base-ubuntu22.04", "450.80", "minor-version"),
+        # 11.1 and 11.2 are older than the table: what runs 11.4.4 (470.82.01) in full runs them too.
+        ("pytorch/pytorch:1.9.0-cuda11.1-cudnn8-runtime", "535.129.03", "native"),
+        ("nvidia/cuda:11.2.2-base-ubuntu20.04", "470.82.01", "native"),
         ("example.com/old:cuda10.2", "440.33", ""),
     ],
 )

@@ -6,18 +6,22 @@ stderr of `mlxtpl lint`. `pytest --update` rewrites output.txt; read the diff be
 
 from __future__ import annotations
 
+import copy
 import io
 import json
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 from mlxtpl import lint, repairs, yamlio
 from mlxtpl.cli import main
+from mlxtpl.effective_pods import effective_pods
 from mlxtpl.errors import Source, YamlError
 from mlxtpl.resources import plain
 from mlxtpl.rules import RULES, Rule
+from mlxtpl.trainjob import reports
 from mlxtpl.yamldump import dump
 
 CASES = sorted(path for path in (Path(__file__).parent / "lint").iterdir() if path.is_dir())
@@ -172,6 +176,79 @@ def test_stdin(job: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     code, out, _ = run(capsys, "-")
     assert code == 1
     assert "--> <stdin>:15:24" in out
+
+
+def test_an_empty_directory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A wrong path in CI must not pass for clean."""
+    code, out, _ = run(capsys, str(tmp_path))
+    assert code == 1
+    assert "has no file to check" in out
+
+
+def test_keys_in_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A misspelt key that values only pass on is told at the key, not at the first value below it."""
+    monkeypatch.chdir(tmp_path)
+    text = """\
+name: a
+image: x:1
+tolerations: [{key: g, operater: Exists}]
+patch:
+  pod:
+    spec:
+      securityContxt:
+        runAsUser: 1
+"""
+    Path("v.yaml").write_text(text, encoding="utf-8")
+    _, out, _ = run(capsys, "v.yaml", "--format", "json")
+    found = {(each["line"], each["column"]) for each in json.loads(out) if each["rule"] == "unknown-field"}
+    assert found == {(3, 24), (7, 7)}
+
+
+def test_odd_objects() -> None:
+    """Whatever stands in a field: a finding or none, and what --fix writes is YAML that it finds nothing more to mend in."""
+    random = Random(1)
+    cases: Any = plain(yamlio.load_one(yamlio.read_source(Path(__file__).with_name("import.yaml"))))
+    bases = [plain(yamlio.load_one(Source("m", text))) for text in cases.values()]
+    odd: list[Any] = [
+        None,
+        0,
+        -1,
+        10**18,
+        1.5,
+        True,
+        "",
+        "${A}",
+        [],
+        {},
+        [None],
+        [[]],
+        [{}],
+        {"a": None},
+        "{ x }",
+        "<a>",
+    ]
+    how = lint.Options("2026-01-01", "535.129")
+    for number in range(300):
+        obj = copy.deepcopy(random.choice(bases))
+        for _ in range(random.choice((1, 1, 2, 3))):
+            _replace_somewhere(obj, random, copy.deepcopy(random.choice(odd)))
+        source = Source("m.yaml", dump([obj]))
+        lint.lint_source(source, how)
+        effective_pods([obj])
+        reports([obj])
+        if number % 10 == 0:
+            after, _, _ = repairs.repaired(source, lambda each: lint.lint_source(each, how))
+            assert repairs.repaired(after, lambda each: lint.lint_source(each, how))[:2] == (after, [])
+
+
+def _replace_somewhere(tree: Any, random: Random, value: Any) -> None:
+    steps = list(tree) if isinstance(tree, dict) else range(len(tree))
+    step = random.choice(list(steps))
+    inner = tree[step]
+    if isinstance(inner, (dict, list)) and inner and random.random() < 0.85:
+        _replace_somewhere(inner, random, value)
+    else:
+        tree[step] = value
 
 
 def test_binary_and_missing(

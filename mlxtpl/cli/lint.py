@@ -37,7 +37,10 @@ def command(paths: tuple[str, ...], form: str, level: str, *, fix: bool, dry_run
     """Check values files, kustomization directories and manifests, whoever wrote them.
 
     A PATH is a file, a directory of any of these (searched in depth), or - for standard input. A finding is told at the
-    line that the user wrote. A comment `# mlxtpl: ignore[rule-id] reason` on or above a line waives a rule there.
+    line that the user wrote.
+
+    A comment `# mlxtpl: ignore[rule-id] reason` on or above a line waives a rule there, above all content in the whole file;
+    `until 2026-12-31` before the reason is its last day. In a values file: lint: {ignore: {rule-id: {reason: …}}}.
     """
     import datetime as dt
 

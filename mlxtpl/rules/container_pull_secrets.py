@@ -28,8 +28,12 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 
 def _edits(template: Part, container: Part) -> tuple[Edit, ...]:
-    there = [each.text("name") for each in template.items("spec", _FIELD)]
+    written, beside = container.value[_FIELD] or [], template.at("spec", _FIELD).value or []
     secrets = [each.value for each in container.items(_FIELD)]
+    # A name without its map, or a map without a list, would be lost.
+    if not isinstance(written, list) or not isinstance(beside, list) or len(secrets) != len(written):
+        return ()
+    there = [each.text("name") for each in template.items("spec", _FIELD)]
     added = [
         Edit("append", (*template.path, "spec", _FIELD), each) for each in secrets if each.get("name") not in there
     ]

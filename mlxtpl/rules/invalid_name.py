@@ -35,7 +35,9 @@ _PORT = _Grammar(
     "(?=[0-9-]*[a-z])[a-z0-9]+(-[a-z0-9]+)*", 15, "be lower-case letters, digits and single -, one a letter"
 )
 _VARIABLE = _Grammar(
-    r"(?!\.\Z|\.\.)[-._a-zA-Z][-._a-zA-Z0-9]*", _ANY, "be letters, digits, _, - and ., and start with no digit"
+    "[ -<>-~]+",
+    _ANY,
+    "be printable ASCII without =",  # since Kubernetes 1.30; a shell wants letters, digits and _
 )
 _OF_KIND = {
     # How long these may be, derived-name-too-long tells.

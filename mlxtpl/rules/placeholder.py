@@ -13,13 +13,15 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
+from mlxtpl import kinds
 from mlxtpl.manifest import Finding, Part, Subject
 
 ID = "placeholder"
 LEVEL = "error"
 _BRACES = r"\{\{?[^{}\"':,]*\w[^{}\"':,]*\}?\}|<[^<>=/]*\w[^<>=]*>"
-_WORD = r"change-?me|replace-?me|your[-_][\w-]+"
-_HINTS = ("{", "<", "change", "replace", "your")
+_WORD = r"(?:^|[/:@._-])(?:change|replace)[-_]?me|(?:^|[/:@.]|^p-)your[-_][\w-]+"
+_TODO = r"(?:^|[/:@])(?-i:TODO|FIXME)$|^x{3,}$"
+_HINTS = ("{", "<", "change", "replace", "your", "todo", "fixme", "xxx")
 _NAMES = frozenset(
     """name namespace image claimName secretName serviceAccountName priorityClassName schedulerName runtimeClassName
     nodeName server path rdzvId rdzvHost queue hostname subdomain storageClassName""".split()
@@ -31,8 +33,9 @@ _MAPS_OF_TEXT = (*_MAPS, "annotations")
 def check(subject: Subject) -> Iterator[Finding]:
     """Source: the examples of the platform's guide, which have `{ … }` in four places."""
     for part in subject.parts():
-        # The data of a ConfigMap may hold anything.
-        yield from _walk(part.at("metadata") if part.obj.get("kind") in ("ConfigMap", "Secret") else part)
+        # The data of a ConfigMap may hold anything, and kinds that we do not know have templates of their own.
+        opaque = part.obj.get("kind") in ("ConfigMap", "Secret") or kinds.find_kind(part.obj) is None
+        yield from _walk(part.at("metadata") if opaque else part)
 
 
 def _walk(part: Part) -> Iterator[Finding]:
@@ -56,13 +59,15 @@ def _is_left(text: str) -> bool:
 @lru_cache(1)
 def _left() -> re.Pattern[str]:
     # Compiled when a text looks like it: that takes longer than all other rules of a cold start together.
-    return re.compile(rf"(?<!\$)(?:{_BRACES})|(?:^|[/:@._-])(?:{_WORD})(?:$|[/:@.])", re.IGNORECASE)
+    return re.compile(rf"(?<!\$)(?:{_BRACES})|(?:{_WORD})(?:$|[/:@.])|{_TODO}", re.IGNORECASE)
 
 
 def _is_name(path: tuple[Any, ...], maps: tuple[str, ...]) -> bool:
     if len(path) > 1 and path[-2] in maps:
         return True
-    return bool(path) and path[-1] in _NAMES and not (path[-1] == "path" and "items" in path)
+    if path[-1:] == ("path",):  # elsewhere it may be a pattern, of an Ingress for one
+        return path[-2:-1] in (("hostPath",), ("nfs",))
+    return bool(path) and path[-1] in _NAMES
 
 
 def _is_braces(value: Any) -> bool:

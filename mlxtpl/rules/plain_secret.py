@@ -16,12 +16,12 @@ from mlxtpl.manifest import TRAINING, Finding, Part, Subject
 ID = "plain-secret"
 LEVEL = "warning"
 _NAME = re.compile(
-    r"(^|_)(TOKEN|API_?KEY|ACCESS_KEY(_ID)?|SECRET(_KEY|_ACCESS_KEY)?|PASS(WORD|WD|PHRASE)|PRIVATE_KEY|CREDENTIALS?)$",
+    r"(^|_)((?<!PAD_|EOS_|BOS_|UNK_|SEP_|CLS_|MAX_|NUM_)(?<!MASK_|STOP_)TOKEN|API_?KEY|ACCESS_KEY(_ID)?|SECRET(_KEY|_ACCESS_KEY)?|PASS(WORD|WD|PHRASE)|PRIVATE_KEY|CREDENTIALS?)$",
     re.IGNORECASE,
 )
 _VALUE = re.compile(
     r"\b(hf_[A-Za-z0-9]{20,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|AKIA[0-9A-Z]{16}"
-    r"|sk-[A-Za-z0-9_-]{20,}|xox[abprs]-[\w-]{10,}|AIza[\w-]{30,}|nvapi-[\w-]{20,})"
+    r"|sk-[A-Za-z0-9]{20,}|sk-(proj|svcacct|admin|ant|or)-[\w-]{16,}|xox[abprs]-[\w-]{10,}|AIza[\w-]{30,}|nvapi-[\w-]{20,})"
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----"
 )
 _NONE = re.compile(

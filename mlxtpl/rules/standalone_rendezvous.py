@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from mlxtpl import infiniband
 from mlxtpl.manifest import Edit, Finding, Subject
+from mlxtpl.torchrun import flag_place, launches
 
 ID = "standalone-rendezvous"
 LEVEL = "error"
@@ -23,3 +25,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         if policy.at("standalone").value is True:
             edits = (Edit("remove", (*policy.path, "standalone")),)
             yield policy.finding("must not be true, or torchrun dies of it", "standalone", edits=edits)
+    for template, container in subject.training("PyTorchJob"):
+        if infiniband.pods(template) > 1 and any("standalone" in each for each in launches(container)):
+            message = "starts torchrun --standalone in each pod: the pods train apart from each other"
+            yield flag_place(container, "standalone").finding(message, hint="leave --standalone out")

@@ -14,6 +14,8 @@ from mlxtpl.manifest import TRAINING, Finding, Part, Subject
 
 ID = "unfilled-value"
 LEVEL = "warning"
+# Special tokens of language models.
+_TOKENS = frozenset("pad bos eos s unk mask sep cls eot sot image video audio br".split())
 # The whole text: shells, JSON and formats have braces of their own.
 _PLACEHOLDER = re.compile(
     r"\{\{? *[\w .-]*\w[\w .-]* *\}?\}|<[\w .-]*\w[\w .-]*>|change[-_ ]?me|replace[-_ ]?me|to[-_ ]?do|xxx+|your[-_ ][\w-]+",
@@ -28,5 +30,9 @@ def check(subject: Subject) -> Iterator[Finding]:
         for field in ("command", "args"):
             texts += [container.at(field, number) for number in range(len(container.words(field)))]
         for text in texts:
-            if isinstance(text.value, str) and _PLACEHOLDER.fullmatch(text.value.strip()):
+            if (
+                isinstance(text.value, str)
+                and text.value.strip("<> ").lower() not in _TOKENS
+                and _PLACEHOLDER.fullmatch(text.value.strip())
+            ):
                 yield text.finding(f'looks like a placeholder: "{text.value}"')

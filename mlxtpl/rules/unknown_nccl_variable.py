@@ -58,6 +58,7 @@ def check(subject: Subject) -> Iterator[Finding]:
             import difflib  # a cold start has no use for it
 
             near = difflib.get_close_matches(name, _KNOWN, 1, 0.92)
+            near = near or [each for each in _KNOWN if sorted(each) == sorted(name)]  # letters that changed places
             if near:
                 edits = (Edit("set", (*entry.path, "name"), near[0]),) if container.env(near[0]) is None else ()
                 yield entry.finding(f"must be {near[0]}: no {name} is read", "name", edits=edits)

@@ -16,6 +16,7 @@ from mlxtpl.manifest import Edit, Finding, Subject
 ID = "unknown-replica-type"
 LEVEL = "error"
 _TYPES = ("Master", "Worker")
+_MEANT = {"master": "Master", "chief": "Master", "launcher": "Master", "worker": "Worker"}
 
 
 def check(subject: Subject) -> Iterator[Finding]:
@@ -28,7 +29,9 @@ def check(subject: Subject) -> Iterator[Finding]:
             yield replicas.finding("must have a Worker or a Master, found none")
         for name in replicas.map():
             if name not in _TYPES:
-                right = name.capitalize()
+                right = _MEANT.get(name.lower().removesuffix("s"), "")
                 known = right in _TYPES and right not in replicas.map()
                 edits = (Edit("rename", (*replicas.path, name), right),) if known else ()
-                yield replicas.finding(f"must be Master or Worker, found {name}", name, key=True, edits=edits)
+                hint = f"did you mean {right}?" if right else ""
+                message = f"must be Master or Worker, found {name}"
+                yield replicas.finding(message, name, key=True, hint=hint, edits=edits)

@@ -27,7 +27,7 @@ def check(subject: Subject) -> Iterator[Finding]:
         replicas, policy = part.at("spec", "pytorchReplicaSpecs"), part.at("spec", "elasticPolicy")
         count = workers(part) or 0
         # The operator takes an empty elasticPolicy for one.
-        if "Master" in replicas.map() or count < 2 or policy.value is not None:
+        if not replicas.map().keys() <= {"Worker"} or count < 2 or policy.value is not None:
             continue
         container = training_container(replicas.at("Worker", "template"))
         if container is None or not _wired_by_hand(container):
