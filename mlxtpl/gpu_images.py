@@ -59,7 +59,8 @@ def image_of(reference: str) -> Image | None:
 
 
 def verdict(image: Image, driver: str) -> str:
-    """native, minor-version, forward-compat or fails; "" when nothing is known of this CUDA.
+    """native, minor-version, forward-compat or fails; unknown when it depends on an image's compatibility libraries, of
+    which no source says what they run on; "" when nothing is known of this CUDA.
 
     Source: the CUDA Compatibility guide. Driver of the toolkit or newer: everything works. Else the least driver of the
     major version: it runs, without compiling PTX of the newer toolkit. Else a data-centre GPU with a driver of a listed
@@ -68,7 +69,7 @@ def verdict(image: Image, driver: str) -> str:
     >>> verdict(Image("12.4.1", compat=("470.57",)), "550.90"), verdict(Image("12.4.1"), "535.129")
     ('native', 'minor-version')
     >>> verdict(Image("12.4.1", compat=("470.57",)), "470.141"), verdict(Image("12.4.1"), "470.141")
-    ('forward-compat', 'fails')
+    ('forward-compat', 'unknown')
     """
     have = _version(driver, _ANY)
     least = minimum(image.cuda)
@@ -82,7 +83,7 @@ def verdict(image: Image, driver: str) -> str:
     branches = [_version(each) for each in image.compat]
     if any(have[0] == branch[0] and have[:2] >= branch[:2] for branch in branches):
         return "forward-compat"
-    return "fails"
+    return "fails" if image.compat else "unknown"
 
 
 def minimum(cuda: str) -> str:

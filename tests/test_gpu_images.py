@@ -20,7 +20,7 @@ from mlxtpl.gpu_images import image_of, images, verdict
         ("nvcr.io/nvidia/pytorch:24.05-py3", "535.129", "minor-version"),
         ("nvcr.io/nvidia/pytorch:24.05-py3", "550", "native"),
         # CUDA 13 needs 580.65.06, unless the branch is listed.
-        ("nvcr.io/nvidia/pytorch:26.09-py3", "535.129", "fails"),
+        ("nvcr.io/nvidia/pytorch:26.09-py3", "535.129", "unknown"),
         ("nvcr.io/nvidia/pytorch:26.09-py3", "580.95.05", "minor-version"),
         # 12.3.2 is not in the toolkit table: that of 12.3.1 counts, 545.23.08.
         ("nvcr.io/nvidia/pytorch:24.01-py3", "545.23.08", "native"),

@@ -25,6 +25,14 @@ def check(subject: Subject) -> Iterator[Finding]:
     """Source: the CUDA Compatibility guide."""
     for container in subject.containers(*TRAINING) if subject.driver else ():
         image = gpu_images.image_of(container.text("image"))
-        words = _WORDS.get(gpu_images.verdict(image, subject.driver)) if image is not None else None
-        if image is not None and words:
+        if image is None:
+            continue
+        found = gpu_images.verdict(image, subject.driver)
+        words = _WORDS.get(found)
+        if found == "unknown":
+            message = (
+                f"has CUDA {image.cuda}, which needs driver {gpu_images.minimum(image.cuda)} or newer, or compatibility"
+            )
+            yield container.finding(f"{message} libraries for driver {subject.driver} in the image", "image")
+        if words:
             yield container.finding(f"has CUDA {image.cuda}, which driver {subject.driver} runs {words}", "image")

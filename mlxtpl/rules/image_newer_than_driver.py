@@ -2,8 +2,8 @@
 
 ## Why   CUDA does not start: "CUDA driver version is insufficient for CUDA runtime version", error 35, 803 or 804. Told only
          when the driver is known (--driver, or lint.driver in values) and the image's tag says its CUDA
-## Bad   image: nvcr.io/nvidia/pytorch:26.09-py3 (CUDA 13.4) on nodes with driver 535.129
-## Good  image: nvcr.io/nvidia/pytorch:24.05-py3 (CUDA 12.4)
+## Bad   image: nvcr.io/nvidia/pytorch:24.05-py3 (CUDA 12.4) on nodes with driver 460.106
+## Good  image: nvcr.io/nvidia/pytorch:22.12-py3 (CUDA 11.8)
 """
 
 from __future__ import annotations
