@@ -129,6 +129,11 @@ def _lint_source(source: Source, options: Options, *, named: bool) -> Linted:
         return _lint_values(source, options)
     others = [_as_found(each, "unreadable", source.name) for each in read.problems]
     others += [_as_found(each, "not-checked", source.name) for each in read.notes]
+    if read.objects and (options.more or any(options.arguments.values())):
+        note = Problem(
+            "is a manifest: options for values (-f, --set …) have no effect on it", source.name, level="info"
+        )
+        others.append(_as_found(note, "not-checked", source.name))
     linted = _judged(
         source.name,
         list(read.objects),
@@ -239,7 +244,8 @@ def _placed(told: Sequence[tuple[Rule, Finding]], manifest: Manifest, locate: Lo
         place = locate(finding) if locate is not None else None
         found.append(linter.problem_of(rule, finding, manifest)._replace(place=place))
         if finding.secret:
-            secrets.append(_value(manifest[finding.number], finding.path))
+            whole = finding.secret is True
+            secrets.append(_value(manifest[finding.number], finding.path) if whole else finding.secret)
     return places.masked(found, secrets)
 
 

@@ -47,7 +47,7 @@ class Finding(NamedTuple):
         path: the field at fault, by numbers; it need not be there.
         key: the key is at fault, not its value.
         edits: what mends it, when there is one right answer.
-        secret: the value must not be shown.
+        secret: the value must not be shown, or this part of it.
     """
 
     message: str
@@ -57,7 +57,7 @@ class Finding(NamedTuple):
     notes: tuple[tuple[str, str], ...] = ()
     key: bool = False
     edits: tuple[Edit, ...] = ()
-    secret: bool = False
+    secret: bool | str = False
 
 
 class Part(NamedTuple):

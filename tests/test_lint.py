@@ -124,6 +124,14 @@ def test_a_secret_is_never_shown(job: Path, form: str, capsys: pytest.CaptureFix
     assert "abcdefghijklmnop" not in out + err
 
 
+def test_only_the_secret_is_hidden(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of a script with a token in it the rest stays readable."""
+    script = "command: [bash, -c, 'exit; curl -H hf_abcdefghijklmnopqrstuvwxyz012345 x']"
+    job.write_text(JOB.replace("command: [python, -u, train.py]", script), encoding="utf-8")
+    out = run(capsys, "job.yaml")[1]
+    assert f"[bash, -c, 'exit; curl -H {'*' * 35} x']" in out
+
+
 def test_levels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """A warning fails the lint unless only errors count; an info only when asked for."""
     monkeypatch.chdir(tmp_path)

@@ -15,6 +15,7 @@ import click
 from mlxtpl.cli.options import further_files, read_path, render_arguments, values_options
 from mlxtpl.cli.output import PROGRESS_FROM, coloured_problem, write
 
+_OLDEST_DRIVER = 300
 _FORMATS = ("text", "json", "sarif", "github")
 
 
@@ -96,6 +97,10 @@ def _text(found: Sequence[Any]) -> str:
 def _check_driver(driver: str) -> None:
     if driver and not all(part.isascii() and part.isdigit() for part in driver.split(".")):
         raise click.UsageError(f'--driver wants a version such as 535.129.03, found "{driver}"')
+    if driver and int(driver.split(".", maxsplit=1)[0]) < _OLDEST_DRIVER:
+        raise click.UsageError(
+            f"--driver {driver} looks like a CUDA version; nvidia-smi prints the driver's, such as 535.129"
+        )
 
 
 def _fixed(inputs: Sequence[Any], how: Any, *, dry_run: bool) -> tuple[list[Any], str]:

@@ -22,7 +22,7 @@ _NAME = re.compile(
 _VALUE = re.compile(
     r"\b(hf_[A-Za-z0-9]{20,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|AKIA[0-9A-Z]{16}"
     r"|sk-[A-Za-z0-9]{20,}|sk-(proj|svcacct|admin|ant|or)-[\w-]{16,}|xox[abprs]-[\w-]{10,}|AIza[\w-]{30,}|nvapi-[\w-]{20,})"
-    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]*|(?<=://)[^/\s:@$]+:[^/\s@$]+(?=@)"
 )
 _NONE = re.compile(
     r"\s*|\$\(.*\)|\$\{.*\}|true|false|[0-9]{1,4}|none|null|/.*|<.*>|\{.*\}|x+|\*+", re.IGNORECASE | re.DOTALL
@@ -35,15 +35,17 @@ def check(subject: Subject) -> Iterator[Finding]:
         for entry in container.items("env"):
             value = entry.at("value").value
             named = _NAME.search(entry.text("name")) and value is not None and not _NONE.fullmatch(str(value))
-            if named or _VALUE.search(str(value)):
-                yield _found(entry.at("value"))
+            token = _VALUE.search(str(value))
+            if named or token:
+                yield _found(entry.at("value"), True if named or not token else token.group())
         for field in ("command", "args"):
             words = container.at(field).value
             for number, word in enumerate(words if isinstance(words, list) else []):
-                if isinstance(word, str) and _VALUE.search(word):
-                    yield _found(container.at(field, number))
+                token = _VALUE.search(word) if isinstance(word, str) else None
+                if token:
+                    yield _found(container.at(field, number), token.group())
 
 
-def _found(part: Part) -> Finding:
+def _found(part: Part, secret: bool | str) -> Finding:
     hint = "valueFrom: {secretKeyRef: {name: …, key: …}}; in a values file {secret: {name: …, key: …}}"
-    return part.finding("must not be a secret in plain text", hint=hint, secret=True)
+    return part.finding("must not be a secret in plain text", hint=hint, secret=secret)
