@@ -6,14 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 
 from mlxtpl import import_files, kinds, live_export, pipeline, unmerge, yamlio
 from mlxtpl.cli import main
-from mlxtpl.errors import Source, ValuesError
+from mlxtpl.errors import MlxtplError, Source, ValuesError
 from mlxtpl.import_files import import_manifests
 from mlxtpl.resources import plain
 from mlxtpl.values import Packages
-from mlxtpl.yamldump import dump
+from mlxtpl.yamldump import dump, dump_tree
 
 CASES: Any = plain(yamlio.load_one(yamlio.read_source(Path(__file__).with_name("import.yaml"))))
 RENDERED = sorted(Path(__file__).parent.glob("cases/*/expected.yaml"))
@@ -74,6 +76,75 @@ def test_values_rendered_and_imported(path: Path) -> None:
     kind = kinds.find_kind(again)
     assert kind is not None
     assert unmerge.same(live_export.cleaned(manifest[-1]), again, kind.lists)
+
+
+WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), max_size=12)
+NAMES = st.from_regex("[a-z][a-z0-9]{0,8}", fullmatch=True)
+ENV = st.dictionaries(
+    st.from_regex("[A-Z][A-Z_]{0,6}", fullmatch=True),
+    st.one_of(
+        WORDS,
+        st.sampled_from(["1e-4", "on", "012", "$(HOME)", "{{ x }}"]),
+        st.just({"secret": {"name": "s", "key": "k"}}),
+    ),
+    max_size=4,
+)
+KEYS: dict[str, Any] = {
+    "namespace": NAMES,
+    "labels": st.dictionaries(NAMES, NAMES, max_size=2),
+    "annotations": st.dictionaries(NAMES, WORDS, max_size=2),
+    "podAnnotations": st.dictionaries(NAMES, WORDS, max_size=2),
+    "command": st.lists(WORDS, min_size=1, max_size=3),
+    "args": st.one_of(st.lists(WORDS, max_size=4), st.dictionaries(NAMES, WORDS, max_size=3)),
+    "env": ENV,
+    "resources": st.fixed_dictionaries(
+        {"cpu": st.just("500m"), "gpus": st.integers(0, 8)}, optional={"memory": st.just("8Gi")}
+    ),
+    "volumes": st.dictionaries(
+        NAMES,
+        st.one_of(
+            st.just({"pvc": "p", "mountPath": "/p", "readOnly": True}),
+            st.just({"emptyDir": True, "mounts": {"/a": True, "/b": {"subPath": "x"}}}),
+            st.just({"configMap": "c"}),
+        ),
+        max_size=1,
+    ),
+    "sharedMemory": st.one_of(st.booleans(), st.just("4Gi")),
+    "zone": NAMES,
+    "tolerations": st.just([{"operator": "Exists"}]),
+    "ttl": st.integers(0, 9999),
+    "backoffLimit": st.integers(0, 9),
+    "suspend": st.booleans(),
+    "initContainers": st.dictionaries(NAMES, st.just({"image": "i", "command": ["a"]}), max_size=2),
+    "distributed": st.one_of(
+        st.integers(1, 4).map(lambda nodes: {"nodes": nodes}),
+        st.just({"nodes": {"min": 1, "max": 3}, "maxRestarts": 0}),
+        st.integers(1, 4).map(lambda nodes: {"nodes": nodes, "master": True}),
+        st.just({"nodes": 2, "procsPerNode": "auto", "ipv4Only": False, "rdzv": {"conf": {"a": "1"}}}),
+    ),
+    "patch": st.sampled_from(
+        [
+            {"pod": {"spec": {"hostname": "h"}}},
+            {"container": {"stdin": True}},
+            {"job": {"metadata": {"labels": {"x": "y"}}}},
+        ]
+    ),
+}
+
+
+@settings(max_examples=60, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.fixed_dictionaries({"name": NAMES, "image": st.just("r/i:1")}, optional=KEYS))
+def test_property(values: dict[str, Any]) -> None:
+    """Whatever renders comes back: values → render → import → render."""
+    try:
+        manifest, _ = pipeline.render([Source("v", dump_tree(values))], packages=PACKAGES, linted=False)
+    except MlxtplError:
+        assume(False)
+    made = import_manifests([Source("m.yaml", dump(manifest))], exact=True)
+    again = rendered(made.files, f"{values['name']}.yaml")
+    kind = kinds.find_kind(again)
+    assert kind is not None
+    assert unmerge.same(live_export.cleaned(manifest[-1]), again, kind.lists), made.files
 
 
 def test_a_base_comments_and_others(
