@@ -119,8 +119,13 @@ def _checked(path: str, work: Callable[[], Linted]) -> Linted:
 
 
 def _as_found(problem: Problem, rule: str, path: str) -> Found:
-    file = path if problem.place is None or problem.place.source.name.startswith("-") else problem.place.source.name
-    return Found(rule, problem, file)
+    place = problem.place
+    if place is None:
+        return Found(rule, problem, path)
+    # Of ten thousand files not every text is kept, only the line that is shown.
+    line = Source(place.source.name, "\n" * (place.line - 1) + place.text())
+    file = path if line.name.startswith("-") else line.name
+    return Found(rule, problem._replace(place=place._replace(source=line)), file)
 
 
 def _lint_source(source: Source, options: Options, *, named: bool) -> Linted:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from mlxtpl import kinds
@@ -73,42 +73,32 @@ class Part(NamedTuple):
 
     def at(self, *steps: Any) -> Part:
         """The part below: a key of a map, a number of a list."""
-        value = self.value
-        for step in steps:
-            if isinstance(value, dict) and isinstance(step, str):
-                value = value.get(step)
-            elif isinstance(value, list) and isinstance(step, int) and 0 <= step < len(value):
-                value = value[step]
-            else:
-                value = None
-        return self._replace(path=(*self.path, *steps), value=value)
+        return Part(self.number, self.obj, self.path + steps, _below(self.value, steps))
 
     def map(self, *steps: Any) -> dict[str, Any]:
         """The map below; empty where there is none."""
-        value = self.at(*steps).value
+        value = _below(self.value, steps)
         return value if isinstance(value, dict) else {}
 
     def text(self, *steps: Any) -> str:
         """The text below; empty where there is none."""
-        value = self.at(*steps).value
+        value = _below(self.value, steps)
         return value if isinstance(value, str) else ""
 
     def integer(self, *steps: Any) -> int | None:
         """The integer below; None where there is none."""
-        value = self.at(*steps).value
+        value = _below(self.value, steps)
         return value if isinstance(value, int) and not isinstance(value, bool) else None
 
     def items(self, *steps: Any) -> list[Part]:
         """The items of the list below that are maps, or the values of the map below that are maps."""
-        part = self.at(*steps)
-        if isinstance(part.value, dict):
-            return [part.at(key) for key, each in part.value.items() if isinstance(each, dict)]
-        each_of = part.value if isinstance(part.value, list) else []
-        return [part.at(number) for number, each in enumerate(each_of) if isinstance(each, dict)]
+        value, path = _below(self.value, steps), self.path + steps
+        pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        return [Part(self.number, self.obj, (*path, step), each) for step, each in pairs if isinstance(each, dict)]
 
     def words(self, *steps: Any) -> list[str]:
         """The scalars of the list below, as text."""
-        value = self.at(*steps).value
+        value = _below(self.value, steps)
         return [str(each) for each in value if not isinstance(each, (dict, list))] if isinstance(value, list) else []
 
     def env(self, name: str) -> Part | None:
@@ -120,6 +110,17 @@ class Part(NamedTuple):
         return Finding(message, self.number, (*self.path, *steps), **more)
 
 
+def _below(value: Any, steps: tuple[Any, ...]) -> Any:
+    for step in steps:
+        if isinstance(value, dict):
+            value = value.get(step) if isinstance(step, str) else None
+        elif isinstance(value, list) and isinstance(step, int) and 0 <= step < len(value):
+            value = value[step]
+        else:
+            return None
+    return value
+
+
 class Fault(NamedTuple):
     """A finding of the schema under the id of the rule that tells it."""
 
@@ -127,7 +128,7 @@ class Fault(NamedTuple):
     finding: Finding
 
 
-class Subject(NamedTuple):
+class Subject:
     """What rules look at: the objects, and what is known about the cluster.
 
     Attributes:
@@ -135,12 +136,22 @@ class Subject(NamedTuple):
         faults: what the schema of Kubernetes says of the objects; empty when it was not asked.
     """
 
-    objects: Manifest
-    driver: str = ""
-    faults: tuple[Fault, ...] = ()
+    def __init__(self, objects: Manifest, driver: str = "", faults: tuple[Fault, ...] = ()) -> None:
+        self.objects = objects
+        self.driver = driver
+        self.faults = faults
+        self._found: dict[Any, list[Any]] = {}  # a hundred rules ask for the same parts
 
-    def parts(self, *wanted: str) -> Iterator[Part]:
+    def _once(self, key: Any, make: Callable[[], Iterator[Any]]) -> list[Any]:
+        if key not in self._found:
+            self._found[key] = list(make())
+        return self._found[key]
+
+    def parts(self, *wanted: str) -> list[Part]:
         """Each object, or each of these kinds (of the apiVersion that we know)."""
+        return self._once(("parts", wanted), lambda: self._parts(wanted))
+
+    def _parts(self, wanted: tuple[str, ...]) -> Iterator[Part]:
         for number, obj in enumerate(self.objects):
             kind = kinds.find_kind(obj)
             if not wanted or (kind is not None and kind.kind in wanted):
@@ -156,21 +167,31 @@ class Subject(NamedTuple):
         for part in self.parts("PyTorchJob"):
             yield from part.items("spec", "pytorchReplicaSpecs")
 
-    def templates(self, *wanted: str) -> Iterator[Part]:
+    def templates(self, *wanted: str) -> list[Part]:
         """The pod templates of each object, or of each of these kinds."""
-        for part in self.parts(*wanted):
-            for path, _ in kinds.pod_templates(part.obj):
-                yield part.at(*path)
+        return self._once(
+            ("templates", wanted),
+            lambda: (part.at(*path) for part in self.parts(*wanted) for path, _ in kinds.pod_templates(part.obj)),
+        )
 
-    def containers(self, *wanted: str) -> Iterator[Part]:
+    def containers(self, *wanted: str) -> list[Part]:
         """The containers of their pod templates, init containers too."""
-        for template in self.templates(*wanted):
-            for field in ("initContainers", "containers"):
-                yield from template.items("spec", field)
+        return self._once(
+            ("containers", wanted),
+            lambda: (
+                container
+                for template in self.templates(*wanted)
+                for name in ("initContainers", "containers")
+                for container in template.items("spec", name)
+            ),
+        )
 
-    def training(self, *wanted: str) -> Iterator[tuple[Part, Part]]:
+    def training(self, *wanted: str) -> list[tuple[Part, Part]]:
         """(pod template, training container) of each training job that has one."""
-        for template in self.templates(*(wanted or TRAINING)):
+        return self._once(("training", wanted), lambda: self._training(wanted or TRAINING))
+
+    def _training(self, wanted: tuple[str, ...]) -> Iterator[tuple[Part, Part]]:
+        for template in self.templates(*wanted):
             container = training_container(template)
             if container is not None:
                 yield template, container

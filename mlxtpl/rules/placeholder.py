@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from mlxtpl import kinds
-from mlxtpl.manifest import Finding, Part, Subject
+from mlxtpl.manifest import Finding, Subject
 
 ID = "placeholder"
 LEVEL = "error"
@@ -35,19 +35,27 @@ def check(subject: Subject) -> Iterator[Finding]:
     for part in subject.parts():
         # The data of a ConfigMap may hold anything, and kinds that we do not know have templates of their own.
         opaque = part.obj.get("kind") in ("ConfigMap", "Secret") or kinds.find_kind(part.obj) is None
-        yield from _walk(part.at("metadata") if opaque else part)
+        where = part.at("metadata") if opaque else part
+        for path, found in _walk(where.value, where.path):
+            yield Finding(f"must be filled in, found {found}", part.number, path)
 
 
-def _walk(part: Part) -> Iterator[Finding]:
-    if part.path in (("status",), ("metadata", "managedFields")):
-        return
-    if _is_name(part.path, _MAPS_OF_TEXT) and _is_braces(part.value):
-        yield part.finding(f"must be filled in, found {{ {next(iter(part.value))} }}")
-    elif isinstance(part.value, (dict, list)):
-        for step in part.value if isinstance(part.value, dict) else range(len(part.value)):
-            yield from _walk(part.at(step))
-    elif isinstance(part.value, str) and _is_name(part.path, _MAPS) and _is_left(part.value):
-        yield part.finding(f'must be filled in, found "{part.value}"')
+def _walk(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], str]]:
+    """(path, what stands there) of each placeholder."""
+    if isinstance(value, str):
+        if _is_name(path, _MAPS) and _is_left(value):
+            yield path, f'"{value}"'
+    elif isinstance(value, dict):
+        if _is_braces(value) and _is_name(path, _MAPS_OF_TEXT):
+            yield path, f"{{ {next(iter(value))} }}"
+        elif path not in (("status",), ("metadata", "managedFields")):
+            for key, each in value.items():
+                if isinstance(each, (str, dict, list)):
+                    yield from _walk(each, (*path, key))
+    elif isinstance(value, list):
+        for number, each in enumerate(value):
+            if isinstance(each, (dict, list)):
+                yield from _walk(each, (*path, number))
 
 
 def _is_left(text: str) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 
-from mlxtpl.manifest import TRAINING, Finding, Part, Subject
+from mlxtpl.manifest import TRAINING, Finding, Part, Subject, launch
 from mlxtpl.rules.unset_torchrun_variable import unset
 from mlxtpl.training_operator import injected
 
@@ -29,7 +29,8 @@ def check(subject: Subject) -> Iterator[Finding]:
     What is to come from the operator or torchrun and does not, unset-torchrun-variable tells.
     """
     for container in subject.containers():
-        if container.at("envFrom").value:
+        texts = [*launch(container), *(str(each.value.get("value")) for each in container.items("env"))]
+        if container.at("envFrom").value or not any("$(" in each for each in texts):
             continue
         earlier: set[str] = set()
         entries = container.items("env")

@@ -39,7 +39,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 def unset(container: Part) -> list[str]:
     """The variables that a container's command uses and that nothing sets, in the order of the table."""
-    if container.at("envFrom").value:
+    if container.at("envFrom").value or not any("$" in word for word in launch(container)):
         return []
     given = injected(container) | {each.text("name") for each in container.items("env")}
     words, script = launch(container), shell_script(container)
