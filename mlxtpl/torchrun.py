@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from mlxtpl.manifest import Part, launch
 
@@ -37,7 +38,12 @@ def of_job(container: Part) -> tuple[Part, int] | None:
 
 def launches(container: Part) -> list[dict[str, str]]:
     """The options, without their dashes, of each torchrun that a container's command plainly starts."""
-    commands, script = [launch(container)], shell_script(container)
+    return _launches(tuple(launch(container)))
+
+
+@lru_cache(64)  # ten rules ask for the same container
+def _launches(given: tuple[str, ...]) -> list[dict[str, str]]:
+    commands, script = [list(given)], _script(given)
     if script:
         parts = re.split(r"[;&|()\n]+", re.sub(r"\\\r?\n", " ", script))
         commands = [[word.strip("\"'") for word in re.sub(r"(^|\s)#.*", "", each).split()] for each in parts]
@@ -51,7 +57,11 @@ def launches(container: Part) -> list[dict[str, str]]:
 
 def shell_script(container: Part) -> str:
     """The script that a shell runs with -c; empty when there is none."""
-    words = launch(container)
+    return _script(tuple(launch(container)))
+
+
+@lru_cache(64)
+def _script(words: tuple[str, ...]) -> str:
     for number, word in enumerate(words):
         for at in range(number + 1, len(words) - 1) if _SHELL.fullmatch(word) else ():
             if re.fullmatch(r"-[a-zA-Z]*c", words[at]):

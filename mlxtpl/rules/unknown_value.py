@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from mlxtpl.manifest import Edit, Finding, Part, Subject
 
@@ -58,7 +59,7 @@ def check(subject: Subject) -> Iterator[Finding]:
 
 def _unknown(spec: Part, table: dict[str, str]) -> Iterator[Finding]:
     for path, words in table.items():
-        for part in _fields(spec, path.split(".")):
+        for part in _fields(spec, _split(path)):
             value, values = part.value, words.split()
             # An empty text stands for the default.
             if not isinstance(value, str) or value in ("", *values) or value.startswith("HugePages-"):
@@ -68,9 +69,16 @@ def _unknown(spec: Part, table: dict[str, str]) -> Iterator[Finding]:
             yield part.finding(f'must be one of {", ".join(values)}, found "{value}"', edits=edits)
 
 
-def _fields(part: Part, steps: list[str]) -> Iterator[Part]:
+@lru_cache(None)
+def _split(path: str) -> tuple[str, ...]:
+    return tuple(path.split("."))
+
+
+def _fields(part: Part, steps: tuple[str, ...]) -> Iterator[Part]:
     if not steps:
         yield part
+    elif part.value is None:
+        return
     elif steps[0] != "*":
         yield from _fields(part.at(steps[0]), steps[1:])
     else:
