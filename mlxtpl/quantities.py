@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 _QUANTITY = re.compile(r"([+-]?)([0-9]+\.?[0-9]*|\.[0-9]+)(n|u|m|k|[MGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,3})?")
@@ -21,7 +22,11 @@ def amount(quantity: Any) -> Decimal | None:
     """
     if isinstance(quantity, bool) or not isinstance(quantity, (str, int, float)):
         return None
-    text = str(quantity)
+    return _amount(str(quantity))
+
+
+@lru_cache(256)
+def _amount(text: str) -> Decimal | None:
     match = _QUANTITY.fullmatch(text) if len(text) <= _LONGEST else None
     if match is None:
         return None

@@ -36,26 +36,29 @@ def check(subject: Subject) -> Iterator[Finding]:
         # The data of a ConfigMap may hold anything, and kinds that we do not know have templates of their own.
         opaque = part.obj.get("kind") in ("ConfigMap", "Secret") or kinds.find_kind(part.obj) is None
         where = part.at("metadata") if opaque else part
-        for path, found in _walk(where.value, where.path):
+        for path, found in _left_over(where.value, where.path):
             yield Finding(f"must be filled in, found {found}", part.number, path)
 
 
-def _walk(value: Any, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], str]]:
-    """(path, what stands there) of each placeholder."""
-    if isinstance(value, str):
-        if _is_name(path, _MAPS) and _is_left(value):
-            yield path, f'"{value}"'
-    elif isinstance(value, dict):
-        if _is_braces(value) and _is_name(path, _MAPS_OF_TEXT):
-            yield path, f"{{ {next(iter(value))} }}"
-        elif path not in (("status",), ("metadata", "managedFields")):
-            for key, each in value.items():
-                if isinstance(each, (str, dict, list)):
-                    yield from _walk(each, (*path, key))
+def _left_over(value: Any, path: tuple[Any, ...]) -> list[tuple[tuple[Any, ...], str]]:
+    """(path, what stands there) of each placeholder in a map or list."""
+    found: list[tuple[tuple[Any, ...], str]] = []
+    if isinstance(value, dict):
+        if len(value) == 1 and _is_braces(value) and _is_name(path, _MAPS_OF_TEXT):
+            return [(path, f"{{ {next(iter(value))} }}")]
+        if path in (("status",), ("metadata", "managedFields")):
+            return []
+        for key, each in value.items():
+            if isinstance(each, str):
+                if _is_name((*path, key), _MAPS) and _is_left(each):
+                    found.append(((*path, key), f'"{each}"'))
+            elif isinstance(each, (dict, list)):
+                found += _left_over(each, (*path, key))
     elif isinstance(value, list):
         for number, each in enumerate(value):
             if isinstance(each, (dict, list)):
-                yield from _walk(each, (*path, number))
+                found += _left_over(each, (*path, number))
+    return found
 
 
 def _is_left(text: str) -> bool:

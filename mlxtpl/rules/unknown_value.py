@@ -54,13 +54,16 @@ def check(subject: Subject) -> Iterator[Finding]:
     for template in subject.templates():
         # Of a Job, job-restart-policy tells; in a PyTorchJob the operator overwrites it.
         own = {} if template.obj["kind"] in ("Job", "CronJob", "PyTorchJob") else _RESTART
-        yield from _unknown(template.at("spec"), {**own, **_POD})
+        spec = template.at("spec")
+        yield from _unknown(spec, own)
+        yield from _unknown(spec, _POD)
 
 
 def _unknown(spec: Part, table: dict[str, str]) -> Iterator[Finding]:
     for path, words in table.items():
-        for part in _fields(spec, _split(path)):
-            value, values = part.value, words.split()
+        steps, values = _split(path, words)
+        for part in _fields(spec, steps):
+            value = part.value
             # An empty text stands for the default.
             if not isinstance(value, str) or value in ("", *values) or value.startswith("HugePages-"):
                 continue
@@ -70,17 +73,16 @@ def _unknown(spec: Part, table: dict[str, str]) -> Iterator[Finding]:
 
 
 @lru_cache(None)
-def _split(path: str) -> tuple[str, ...]:
-    return tuple(path.split("."))
+def _split(path: str, words: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return tuple(path.split(".")), tuple(words.split())
 
 
-def _fields(part: Part, steps: tuple[str, ...]) -> Iterator[Part]:
-    if not steps:
-        yield part
-    elif part.value is None:
-        return
-    elif steps[0] != "*":
-        yield from _fields(part.at(steps[0]), steps[1:])
-    else:
-        for number in range(len(part.value) if isinstance(part.value, list) else 0):
-            yield from _fields(part.at(number), steps[1:])
+def _fields(part: Part, steps: tuple[str, ...]) -> list[Part]:
+    for number, step in enumerate(steps):
+        if part.value is None:
+            return []
+        if step == "*":
+            length = len(part.value) if isinstance(part.value, list) else 0
+            return [found for each in range(length) for found in _fields(part.at(each), steps[number + 1 :])]
+        part = part.at(step)
+    return [part]
