@@ -4,15 +4,18 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --quiet --disable-pip-version-check
-DATA   := $(shell find mlxtpl templates values -type f -not -path '*/__pycache__/*' 2>/dev/null)
+DATA   := copier.yml $(shell find mlxtpl templates values -type f -not -path '*/__pycache__/*' 2>/dev/null)
+# The names in scaffold/ are Jinja, which is no prerequisite of make.
+STALE  := $(if $(shell find scaffold -newer $(VENV)/.wheel 2>/dev/null),stale)
 
-.PHONY: help render test check bench format docs tables clean
+.PHONY: help render test check bench format docs tables scaffold clean stale
 help:
 	@echo "make render   print the manifest of values/prod.yaml"
 	@echo "make test     build the wheel, install it, run all tests on it"
 	@echo "make check    format, lint, types, generated docs"
 	@echo "make bench    measure the speed beside helm and kustomize; writes docs/performance.md"
 	@echo "make tables   write the tables of Kubernetes' schema again, from kubernetes-validate"
+	@echo "make scaffold write the generated parts of the scaffold again: manifests, base images, version"
 	@echo "make docs     write the generated docs again"
 	@echo "make format   format the code"
 	@echo "make clean    remove what make made"
@@ -29,12 +32,16 @@ check: $(VENV)/.wheel $(VENV)/.dev
 	@$(BIN)/mypy
 	@$(BIN)/python docs/generate.py --check
 	@$(BIN)/python docs/kube_tables.py --check
+	@$(BIN)/python docs/scaffold.py --check
 
 bench: $(VENV)/.wheel $(VENV)/.test
 	@$(BIN)/python benchmarks/bench.py $(VENV)/bench
 
 tables: $(VENV)/.test
 	@$(BIN)/python docs/kube_tables.py
+
+scaffold: $(VENV)/.wheel
+	@$(BIN)/python docs/scaffold.py
 
 docs: $(VENV)/.wheel
 	@$(BIN)/python docs/generate.py
@@ -49,7 +56,7 @@ $(VENV)/.made:
 	@touch $@
 
 # The wheel is what users get, so it is what render and the tests use.
-$(VENV)/.wheel: $(VENV)/.made pyproject.toml README.md $(DATA)
+$(VENV)/.wheel: $(VENV)/.made pyproject.toml README.md $(DATA) $(STALE)
 	@rm -rf $(VENV)/wheel
 	@$(PIP) wheel --no-deps --wheel-dir $(VENV)/wheel .
 	@$(PIP) install $(VENV)/wheel/*.whl

@@ -142,6 +142,12 @@ class LintError(MlxtplError):
     stage = "lint"
 
 
+class ScaffoldError(MlxtplError):
+    """A project cannot be started."""
+
+    stage = "new"
+
+
 class OutputError(MlxtplError):
     """A result cannot be written."""
 

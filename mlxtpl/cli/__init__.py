@@ -15,6 +15,7 @@ from mlxtpl.errors import MlxtplError
 
 # name → module of the same name in mlxtpl.cli, its one-line help here so that --help imports none of them.
 COMMANDS = {
+    "new": "Start a training project: code, Dockerfile, values, manifests, tests, CI.",
     "render": "Render values files to a manifest.",
     "lint": "Check values files, overlays and manifests against the cluster's rules, offline.",
     "rules": "List the rules of lint, or explain one.",
