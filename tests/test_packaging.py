@@ -12,8 +12,9 @@ ROOT = Path(__file__).parent.parent
 
 
 def test_every_template_and_values_file_is_there() -> None:
-    """What stands in templates/ and values/ is what is installed, byte for byte."""
-    for name in ("templates", "values"):
+    """What stands in templates/, values/ and scaffold/ is what is installed, byte for byte."""
+    assert data_path("copier.yml").read_bytes() == (ROOT / "copier.yml").read_bytes()
+    for name in ("templates", "values", "scaffold"):
         ours = {path.relative_to(ROOT / name): path.read_bytes() for path in (ROOT / name).rglob("*") if path.is_file()}
         there = {
             path.relative_to(data_path(name)): path.read_bytes()
